@@ -1,0 +1,85 @@
+# pg_sweep: builds with PGXS; "make demo" and "make test" do all the set-up.
+#
+#   make, make install     the extension, for the PostgreSQL of PG_CONFIG
+#   make demo              watch it work on a throwaway server
+#   make test [PG=17]      all tests, here or in a chroot with another major
+#   make unit              the pure parts, without a server
+#   make format            C by pgindent's rules, Python by ruff
+
+EXTVERSION = 0.1.0
+
+MODULE_big = pg_sweep
+EXTENSION = pg_sweep
+DATA_built = sql/pg_sweep--$(EXTVERSION).sql
+OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/policy/*.c))
+# warnings that core's own headers do not trip over
+PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+EXTRA_CLEAN = sql/pg_sweep--$(EXTVERSION).sql build
+# PGXS would build LLVM bitcode where the server has it; that needs clang
+override with_llvm = no
+
+srcdir ?= .
+BUILD ?= build
+# empty when there is no server with its headers yet: tools/setup installs one
+ifeq ($(PG_CONFIG),)
+PG_CONFIG := $(shell $(srcdir)/tools/pg-config 2>/dev/null)
+endif
+ifneq ($(PG_CONFIG),)
+export PG_CONFIG
+else
+unexport PG_CONFIG
+endif
+
+UNIT_TESTS = $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(wildcard test/unit/*_test.c))
+
+PGXS := $(if $(PG_CONFIG),$(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null)))
+ifneq ($(PGXS),)
+include $(PGXS)
+else
+all install:
+	@tools/setup build
+	@$(MAKE) $@ PG_CONFIG="$$(tools/pg-config)"
+endif
+
+sql/pg_sweep--$(EXTVERSION).sql: sql/pg_sweep.sql
+	cp $< $@
+
+$(OBJS): $(wildcard src/*.h src/policy/*.h)
+
+.PHONY: demo test unit format format-check bench-overhead
+
+# SECONDS=60 JSON=1: without a terminal; stdout is the runs and nothing else
+demo:
+	@tools/setup build demo >&2
+	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
+	@tools/install >&2
+	@tools/venv >&2
+	@.venv/bin/pgsweep demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(JSON),--json)
+
+ifneq ($(PG),)
+test:
+	@tools/test-in-chroot $(PG)
+else
+test:
+	@tools/setup build test
+	@$(MAKE) --no-print-directory --silent all COPT=-Werror PG_CONFIG="$$(tools/pg-config)"
+	@tools/install
+	@tools/venv dev
+	@tools/test
+endif
+
+unit: $(UNIT_TESTS)
+
+# plain C: no server header is on the path
+$(BUILD)/unit/%: test/unit/%.c test/unit/tap.h $(wildcard src/policy/*.c src/policy/*.h)
+	@mkdir -p $(dir $@)
+	$(CC) -std=c99 -Wall -Wextra -Werror -g -O1 -Isrc/policy -Itest/unit -o $@ $< src/policy/*.c -lm
+
+format:
+	tools/format
+
+format-check:
+	tools/format --check
+
+bench-overhead:
+	bench/overhead

@@ -1,0 +1,76 @@
+"""The command line, and the one place where errors become a line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from pgsweep import __version__, errors
+from pgsweep.commands.databases import databases
+from pgsweep.commands.demo import demo
+from pgsweep.commands.doctor import doctor
+from pgsweep.commands.progress import progress
+from pgsweep.commands.runs import runs
+from pgsweep.commands.status import status
+from pgsweep.commands.top import top
+
+EXIT_CANNOT = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="pgsweep",
+    help="See, steer and trust PostgreSQL's vacuums: the command of pg_sweep.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pgsweep {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            "-V",
+            help="Print the version.",
+            callback=_print_version,
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (demo, status, top, progress, runs, databases, doctor):
+    app.command()(command)
+
+
+@app.command()
+def version() -> None:
+    """Print the version of this command."""
+    _print_version(wanted=True)
+
+
+def main() -> None:
+    """Run the command; every failure of ours is one line on stderr and exit code 2."""
+    try:
+        app()
+    except errors.PgsweepError as exc:
+        sys.stderr.write(f"pgsweep: error: {exc.one_line()}\n")
+        sys.exit(EXIT_CANNOT)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone (head, a pager): keep the interpreter from complaining about it too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

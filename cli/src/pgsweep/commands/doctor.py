@@ -1,0 +1,23 @@
+"""`pgsweep doctor`: why pg_sweep does not do what one expects."""
+
+from __future__ import annotations
+
+from pgsweep import checks, db, output
+from pgsweep.commands.options import Json, with_target
+from pgsweep.render import as_json, reports
+
+
+@with_target
+def doctor(target: db.Target, json: Json = False) -> int:
+    """Check the installation line by line, with what to do about each finding.
+
+    Works without the extension and without the library, too. Exit code: 0 all is well,
+    1 something to look at, 2 pg_sweep does not work in this database.
+    """
+    with db.connect(target) as session:
+        found = checks.diagnose(session.facts())
+    if json:
+        output.document(as_json.doctor(found))
+    else:
+        output.lines(reports.doctor_lines(found, output.width()))
+    return checks.exit_code(found)

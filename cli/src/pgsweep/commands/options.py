@@ -1,0 +1,82 @@
+"""The options that every command shares: psql's for the connection, and --json."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from pgsweep.db import Target
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]
+
+_PANEL = "Connection (as in psql)"
+_CONNECTION: dict[str, Any] = {
+    "dbname": Annotated[
+        str | None,
+        typer.Argument(help="Database, connection string or URI.", show_default=False),
+    ],
+    "dbname_option": Annotated[
+        str | None,
+        typer.Option("--dbname", "-d", help="The same as an option.", rich_help_panel=_PANEL),
+    ],
+    "host": Annotated[
+        str | None,
+        typer.Option("--host", "-h", help="Server or socket folder.", rich_help_panel=_PANEL),
+    ],
+    "port": Annotated[
+        str | None, typer.Option("--port", "-p", help="Port.", rich_help_panel=_PANEL)
+    ],
+    "username": Annotated[
+        str | None, typer.Option("--username", "-U", help="Role.", rich_help_panel=_PANEL)
+    ],
+    "password": Annotated[
+        bool,
+        typer.Option("--password", "-W", help="Ask for a password.", rich_help_panel=_PANEL),
+    ],
+    "no_password": Annotated[
+        bool,
+        typer.Option("--no-password", "-w", help="Never ask for one.", rich_help_panel=_PANEL),
+    ],
+}
+
+
+def with_target(command: Callable[..., int]) -> Callable[..., None]:
+    """Give a command the connection options, collected in its first parameter `target`.
+
+    The command returns its exit code.
+    """
+    own = inspect.signature(command, eval_str=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(
+            name, keyword, default=False if "password" in name else None, annotation=annotation
+        )
+        for name, annotation in _CONNECTION.items()
+    ]
+    parameters += [
+        parameter.replace(kind=keyword)
+        for name, parameter in own.parameters.items()
+        if name != "target"
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:  # noqa: ANN401
+        target = Target(
+            dbname=given.pop("dbname_option") or given.pop("dbname"),
+            host=given.pop("host"),
+            port=given.pop("port"),
+            user=given.pop("username"),
+            ask_password=given.pop("password"),
+            never_ask=given.pop("no_password"),
+        )
+        given.pop("dbname", None)
+        raise typer.Exit(command(target, **given))
+
+    del run.__wrapped__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run

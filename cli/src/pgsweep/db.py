@@ -1,0 +1,383 @@
+"""The only importer of psycopg: connects, reads the views, turns errors into ours.
+
+Every session is read-only, has a search_path that no database owner can plant
+objects in, and gives up after a while: watching a server must not become a load.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import conninfo, pq
+from psycopg.rows import class_row, dict_row
+
+from pgsweep import __version__, errors
+from pgsweep.compute import version_tuple
+from pgsweep.model import (
+    Database,
+    Facts,
+    Feature,
+    LastHour,
+    Progress,
+    Run,
+    RunFilter,
+    Server,
+    Snapshot,
+    Status,
+    StatusReport,
+)
+
+Row = TypeVar("Row")
+
+CONNECT_TIMEOUT_S = 10
+STATEMENT_TIMEOUT_S = 10
+TOP_RUNS = 200
+
+SESSION_OPTIONS = (
+    "-c search_path=pg_catalog",
+    "-c default_transaction_read_only=on",
+    f"-c statement_timeout={STATEMENT_TIMEOUT_S}s",
+    "-c lock_timeout=2s",
+    "-c idle_in_transaction_session_timeout=60s",
+    "-c intervalstyle=postgres",
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where to connect: what was given on the command line; libpq fills in the rest."""
+
+    dbname: str | None = None
+    host: str | None = None
+    port: str | None = None
+    user: str | None = None
+    ask_password: bool = False
+    never_ask: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """Return libpq parameters; a connection string as dbname wins over flags, as in psql."""
+        params: dict[str, Any] = {
+            key: value
+            for key, value in (("host", self.host), ("port", self.port), ("user", self.user))
+            if value
+        }
+        if self.dbname and ("=" in self.dbname or "://" in self.dbname):
+            try:
+                given = conninfo.conninfo_to_dict(self.dbname)
+            except psycopg.Error as exc:
+                raise errors.UsageError(
+                    f"connection string is not valid: {exc}",
+                    "Write it as psql takes it, for example postgresql://user@host:5432/dbname.",
+                ) from exc
+            params.update({key: value for key, value in given.items() if value is not None})
+        elif self.dbname:
+            params["dbname"] = self.dbname
+        # Later -c options win, so whatever the caller or PGOPTIONS says, these hold.
+        options = str(params.get("options") or os.environ.get("PGOPTIONS", ""))
+        params["options"] = " ".join(filter(None, (options, *SESSION_OPTIONS)))
+        params["application_name"] = "pgsweep"
+        if "connect_timeout" not in params and not os.environ.get("PGCONNECT_TIMEOUT"):
+            params["connect_timeout"] = CONNECT_TIMEOUT_S
+        return params
+
+
+def connect(target: Target, ask: Callable[[str], str] | None = None) -> Session:
+    """Connect as psql would, asking for a password on a terminal when the server wants one."""
+    params = target.parameters()
+    if ask is None and not target.never_ask and sys.stdin is not None and sys.stdin.isatty():
+        ask = getpass.getpass
+    if target.ask_password and ask is not None:
+        params["password"] = ask("Password: ")
+    try:
+        return Session(_open(params), params)
+    except errors.PasswordRequiredError:
+        if ask is None or target.ask_password:
+            raise
+        params["password"] = ask("Password: ")
+        return Session(_open(params), params)
+
+
+def _open(params: Mapping[str, Any]) -> psycopg.Connection[Any]:
+    try:
+        return psycopg.connect("", autocommit=True, prepare_threshold=None, **params)
+    except psycopg.Error as exc:
+        raise _connect_error(exc) from exc
+    except UnicodeError as exc:
+        raise errors.CannotConnectError(f"connection parameters are not valid: {exc}") from exc
+
+
+def _connect_error(exc: psycopg.Error) -> errors.CannotConnectError:
+    lines = [line.strip(" \t-") for line in str(exc).splitlines() if line.strip()]
+    # One line of one attempt is enough; psycopg lists every address of the host.
+    failures = [line for line in lines if "failed:" in line or "error:" in line] or lines
+    message = failures[-1] if failures else "connection failed"
+    for prefix in ("connection failed: ", "host: "):
+        if prefix in message and "connection to server" in message:
+            message = message[message.index("connection to server") :]
+    lower = message.lower()
+    kind: type[errors.CannotConnectError] = errors.CannotConnectError
+    hint: str | None = None
+    if "no password supplied" in lower:
+        kind = errors.PasswordRequiredError
+        hint = "Set PGPASSWORD, write a password file (~/.pgpass), or use -W."
+    elif "password authentication failed" in lower:
+        hint = "Check user and password: PGPASSWORD, ~/.pgpass or -W."
+    elif "pg_hba.conf" in lower:
+        hint = "Add a line for this role, database and host to pg_hba.conf, then reload."
+    elif "database" in lower and "does not exist" in lower:
+        hint = "Name a database with -d."
+    elif "role" in lower and "does not exist" in lower:
+        hint = "Name a role with -U."
+    elif "too many" in lower or "remaining connection slots" in lower:
+        hint = "Wait for a free connection, or raise max_connections."
+    elif "starting up" in lower or "shutting down" in lower or "recovery" in lower:
+        hint = "Try again in a moment."
+    else:
+        hint = "Is the server running there? Check -h and -p, or PGHOST and PGPORT."
+    return kind(message, hint)
+
+
+@cache
+def query_text(name: str) -> bytes:
+    """Return the SQL of queries/<name>.sql."""
+    return resources.files("pgsweep.queries").joinpath(f"{name}.sql").read_bytes()
+
+
+class Session:
+    """One connection, and one method for each thing that can be read or asked for."""
+
+    def __init__(self, conn: psycopg.Connection[Any], params: Mapping[str, Any]) -> None:
+        self._conn = conn
+        self._params = params
+        self._notices: list[str] = []
+        conn.add_notice_handler(self._on_notice)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; never raises."""
+        self._conn.close()
+
+    def again(self) -> Session:
+        """Return a new connection made with the same parameters and password."""
+        return Session(_open(self._params), self._params)
+
+    def _on_notice(self, diag: psycopg.errors.Diagnostic) -> None:
+        self._notices.append(diag.message_primary or "")
+
+    # -- reading -----------------------------------------------------------
+
+    def server(self) -> Server:
+        """Return what kind of server this is, and as whom it was asked."""
+        with self._translated():
+            cur = self._conn.cursor(row_factory=dict_row)
+            row = cur.execute(query_text("server")).fetchone()
+            assert row is not None
+            info = self._conn.info
+            return Server(**row, host=info.host, port=info.port)
+
+    def status(self) -> Status:
+        """Return the row of sweep.status."""
+        return self._rows("status", Status)[0]
+
+    def progress(self) -> tuple[Progress, ...]:
+        """Return the running vacuums of the whole cluster, oldest first."""
+        return self._rows("progress", Progress)
+
+    def runs(self, wanted: RunFilter) -> tuple[Run, ...]:
+        """Return finished vacuums, the latest first."""
+        return self._rows(
+            "runs",
+            Run,
+            {
+                "limit": wanted.limit,
+                "schemaname": wanted.schemaname,
+                "relname": wanted.relname,
+                "datname": wanted.datname,
+                "started_by": wanted.started_by,
+                "outcome": wanted.outcome,
+                "since": wanted.since,
+            },
+        )
+
+    def databases(self) -> tuple[Database, ...]:
+        """Return all databases, those with tables due first."""
+        return self._rows("databases", Database)
+
+    def features(self) -> tuple[Feature, ...]:
+        """Return the parts of pg_sweep that depend on the server's private structures."""
+        return self._rows("features", Feature)
+
+    def last_hour(self) -> LastHour:
+        """Return totals over the runs of the last hour."""
+        return self._rows("last_hour", LastHour)[0]
+
+    def snapshot(self) -> Snapshot:
+        """Return everything `top` shows."""
+        return Snapshot(
+            status=self.status(),
+            progress=self.progress(),
+            runs=self.runs(RunFilter(limit=TOP_RUNS)),
+            databases=self.databases(),
+            # Last, so that "now" is never before what the views say.
+            server=self.server(),
+        )
+
+    def status_report(self) -> StatusReport:
+        """Return everything `status` shows."""
+        return StatusReport(
+            status=self.status(),
+            last_hour=self.last_hour(),
+            progress=self.progress(),
+            databases=self.databases(),
+            server=self.server(),
+        )
+
+    def facts(self) -> Facts:
+        """Return what `doctor` needs; works without the extension and without the library."""
+        settings = {row["name"]: row["setting"] for row in self._dicts("settings")}
+        extension = self._dicts("extension")[0]
+        role = self._dicts("role")[0]
+        used = self._dicts("worker_slots")[0]["used"]
+        may_call = {row["signature"]: bool(row["allowed"]) for row in self._dicts("may_call")}
+        status: Status | None = None
+        features: tuple[Feature, ...] = ()
+        databases: tuple[Database, ...] = ()
+        problem: errors.DatabaseError | None = None
+        try:
+            status = self.status()
+            features = self.features()
+            databases = self.databases()
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError as exc:
+            problem = exc
+        return Facts(
+            server=self.server(),
+            settings=settings,
+            available_version=extension["available_version"],
+            installed_version=extension["installed_version"],
+            is_superuser=bool(role["is_superuser"]),
+            in_pg_monitor=bool(role["in_pg_monitor"]),
+            can_read_settings=bool(role["can_read_settings"]),
+            worker_slots_used=used,
+            may_call=may_call,
+            status=status,
+            status_error=problem.message if problem else None,
+            status_hint=problem.hint if problem else None,
+            features=features,
+            databases=databases,
+        )
+
+    def require_extension(self) -> None:
+        """Raise unless extension, library and this command fit each other."""
+        row = self._dicts("versions")[0]
+        sql, library = row["sql_version"], row["library_version"]
+        if sql is None or library is None or sql == library:
+            return
+        if version_tuple(sql) < version_tuple(library):
+            raise errors.VersionMismatchError(
+                f'SQL objects of extension "pg_sweep" are version {sql}, the library is {library}',
+                "Run ALTER EXTENSION pg_sweep UPDATE.",
+            )
+        raise errors.VersionMismatchError(
+            f'library of extension "pg_sweep" is version {library}, its SQL objects are {sql}',
+            "Restart the server so that it loads the newer library.",
+        )
+
+    def setting(self, name: str) -> str:
+        """Return the value of a setting as SHOW prints it."""
+        with self._translated():
+            row = self._conn.execute("SELECT current_setting(%s)", (name,)).fetchone()
+            assert row is not None
+            return str(row[0])
+
+    # -- acting ------------------------------------------------------------
+
+    def cancel(self, pid: int) -> tuple[bool, str]:
+        """Ask the process to give up its vacuum; return whether it was asked, and what was said."""
+        self._notices.clear()
+        row = self._dicts("cancel", {"pid": pid})[0]
+        return bool(row["cancelled"]), "; ".join(self._notices)
+
+    # -- plumbing ----------------------------------------------------------
+
+    def _rows(
+        self, name: str, row_type: type[Row], params: Mapping[str, Any] | None = None
+    ) -> tuple[Row, ...]:
+        with self._translated():
+            cur = self._conn.cursor(row_factory=class_row(row_type))
+            return tuple(cur.execute(query_text(name), params).fetchall())
+
+    def _dicts(self, name: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        with self._translated():
+            cur = self._conn.cursor(row_factory=dict_row)
+            return cur.execute(query_text(name), params).fetchall()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as exc:
+            raise self._query_error(exc) from exc
+
+    def _query_error(self, exc: psycopg.Error) -> errors.DatabaseError:
+        message = exc.diag.message_primary or str(exc).strip() or type(exc).__name__
+        hint = exc.diag.message_hint
+        if self._conn.closed or self._conn.info.status != pq.ConnStatus.OK:
+            return errors.ConnectionLostError(message, "The connection is lost.")
+        state = exc.sqlstate or ""
+        info = self._conn.info
+        if state == "55000":
+            return errors.LibraryNotLoadedError(message, hint)
+        if state in ("3F000", "42P01"):
+            installed = self._installed_version()
+            if installed is None:
+                return errors.ExtensionMissingError(
+                    f'extension "pg_sweep" is not installed in database "{info.dbname}"',
+                    "Run CREATE EXTENSION pg_sweep there, or name a database that has it with -d.",
+                )
+            return _mismatch(message, installed)
+        if state in ("42703", "42883", "42804"):
+            return _mismatch(message, self._installed_version())
+        if state == "58P01":
+            return errors.LibraryNotLoadedError(
+                message, "Install the library into this server (make install), then restart it."
+            )
+        if state == "42501":
+            return errors.PermissionDeniedError(
+                message, f'Run GRANT pg_monitor TO "{info.user}" as superuser.'
+            )
+        if state == "57014":
+            return errors.QueryError(message, hint or "The server is slow to answer: try again.")
+        return errors.QueryError(message, hint)
+
+    def _installed_version(self) -> str | None:
+        try:
+            row = self._conn.execute(
+                "SELECT extversion::text FROM pg_catalog.pg_extension WHERE extname = 'pg_sweep'"
+            ).fetchone()
+        except psycopg.Error:
+            return None
+        return None if row is None else str(row[0])
+
+
+def _mismatch(message: str, installed: str | None) -> errors.VersionMismatchError:
+    return errors.VersionMismatchError(
+        f'extension "pg_sweep" {installed or "of unknown version"} does not fit '
+        f"pgsweep {__version__}: {message}",
+        "Run ALTER EXTENSION pg_sweep UPDATE after restarting with the newer library.",
+    )

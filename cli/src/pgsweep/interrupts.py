@@ -1,0 +1,74 @@
+"""Ctrl-C, SIGTERM and a closed terminal as one exception, which can be held back.
+
+Between "started" and "written down" a signal would leave something behind; there it
+waits until both are done.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(BaseException):
+    """A signal asked the program to end; carries the exit code that says so."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+class Interrupts:
+    """Signal handling for the main thread while something needs to be cleaned up."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._ignored = False
+        self._pending: int | None = None
+        # Called instead of raising, for an event loop that has to end in its own way.
+        self.callback: Callable[[], None] | None = None
+
+    @contextmanager
+    def installed(self) -> Iterator[Interrupts]:
+        """Turn the signals into Interrupted inside this block."""
+        before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if self._ignored:
+            return
+        if self._held:
+            self._pending = number
+        elif self.callback is not None:
+            self._pending = number
+            self.callback()
+        else:
+            raise Interrupted(number)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold signals back until the end of this block."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+        self.check()
+
+    def check(self) -> None:
+        """Raise if a signal came while it was held back or answered by the callback."""
+        if not self._held and not self._ignored and self._pending is not None:
+            number, self._pending = self._pending, None
+            raise Interrupted(number)
+
+    def ignore(self) -> None:
+        """Ignore signals from now on: the clean-up has begun."""
+        self._ignored = True

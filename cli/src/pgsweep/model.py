@@ -1,0 +1,234 @@
+"""What was read from the server, frozen.
+
+Field names are the columns of the views in schema sweep: they are also the keys of
+`--json`. Times are in milliseconds unless the type says otherwise (datetime,
+timedelta). None is what the view returns as NULL: unknown, not applicable, or not
+to be seen by this role.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True)
+class Server:
+    """The server that was asked, and as whom."""
+
+    version: str
+    in_recovery: bool
+    started_at: datetime
+    now: datetime
+    dbname: str
+    role: str
+    freeze_max_age: int
+    autovacuum: bool
+    host: str = ""
+    port: int = 0
+
+
+@dataclass(frozen=True)
+class Status:
+    """The row of sweep.status."""
+
+    sql_version: str | None
+    library_version: str | None
+    server_version_built: int | None
+    mode: str | None
+    effective_mode: str | None
+    reason: str | None
+    launcher_pid: int | None
+    launcher_started_at: datetime | None
+    workers: int | None
+    max_workers: int | None
+    rounds: int | None
+    last_round_at: datetime | None
+    last_round_time: float | None
+    max_round_time: float | None
+    relations: int | None
+    due: int | None
+    worker_starts: int | None
+    worker_start_failures: int | None
+    runs: int | None
+    runs_saved_at: datetime | None
+    runs_save_error: str | None
+    decisions_used: int | None
+    decisions_size: int | None
+    decisions_dropped: int | None
+    databases_dropped: int | None
+    recent_crashes: int | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A row of sweep.progress: a running vacuum, or a parallel worker of one."""
+
+    pid: int
+    leader_pid: int | None
+    datid: int | None
+    datname: str | None
+    relid: int | None
+    schemaname: str | None
+    relname: str | None
+    command: str | None
+    started_by: str | None
+    mode: str | None
+    phase: str | None
+    phase_pct: float | None
+    started_at: datetime | None
+    blks_hit: int | None
+    blks_read: int | None
+    blks_dirtied: int | None
+    wal_records: int | None
+    wal_fpi: int | None
+    wal_bytes: int | None
+    cost: int | None
+    cost_per_s: float | None
+    read_mb_per_s: float | None
+    dirty_mb_per_s: float | None
+    wal_mb_per_s: float | None
+    delay_time: float | None
+    sleep_pct: float | None
+    done_pct: float | None
+    eta: timedelta | None
+    eta_at: datetime | None
+    eta_basis: str | None
+    index_pass: int | None
+    waiters: int | None
+    limited_by: str | None
+    cost_limit: int | None
+    cost_delay: float | None
+    pages: int | None
+    parallel_workers: int | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A row of sweep.runs: a finished vacuum."""
+
+    run_id: int
+    pid: int | None
+    datid: int | None
+    datname: str | None
+    relid: int | None
+    schemaname: str | None
+    relname: str | None
+    command: str | None
+    started_by: str | None
+    mode: str | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    blks_hit: int | None
+    blks_read: int | None
+    blks_dirtied: int | None
+    wal_records: int | None
+    wal_fpi: int | None
+    wal_bytes: int | None
+    cost: int | None
+    cost_per_s: float | None
+    read_mb_per_s: float | None
+    dirty_mb_per_s: float | None
+    wal_mb_per_s: float | None
+    delay_time: float | None
+    sleep_pct: float | None
+    cost_limit: int | None
+    cost_delay: float | None
+    pages: int | None
+    index_pass: int | None
+    tuples_removed: int | None
+    dead_not_removable: int | None
+    outcome: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Database:
+    """A row of sweep.databases."""
+
+    datid: int
+    datname: str
+    ours: bool | None
+    reason: str | None
+    relations: int | None
+    due: int | None
+    dead_tuples: int | None
+    xid_age: int | None
+    mxid_age: int | None
+    workers: int | None
+    last_visit: datetime | None
+    next_visit: datetime | None
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A row of sweep.features."""
+
+    feature: str
+    enabled: bool
+    detail: str | None
+
+
+@dataclass(frozen=True)
+class LastHour:
+    """Totals over sweep.runs of the last hour."""
+
+    runs: int
+    tuples_removed: int
+    failed: int
+    cancelled: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything `top` shows, read at one moment."""
+
+    server: Server
+    status: Status
+    progress: tuple[Progress, ...] = ()
+    runs: tuple[Run, ...] = ()
+    databases: tuple[Database, ...] = ()
+
+
+@dataclass(frozen=True)
+class StatusReport:
+    """Everything `status` shows."""
+
+    server: Server
+    status: Status
+    last_hour: LastHour
+    progress: tuple[Progress, ...] = ()
+    databases: tuple[Database, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """Which runs are asked for; None does not filter. `since` is text as interval takes it."""
+
+    limit: int | None = 20
+    schemaname: str | None = None
+    relname: str | None = None
+    datname: str | None = None
+    started_by: str | None = None
+    outcome: str | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `doctor` could find out, whether or not the extension works here."""
+
+    server: Server
+    settings: dict[str, str]
+    available_version: str | None
+    installed_version: str | None
+    is_superuser: bool
+    in_pg_monitor: bool
+    can_read_settings: bool
+    worker_slots_used: int | None
+    may_call: dict[str, bool] = field(default_factory=dict)
+    status: Status | None = None
+    status_error: str | None = None
+    status_hint: str | None = None
+    features: tuple[Feature, ...] = ()
+    databases: tuple[Database, ...] = ()

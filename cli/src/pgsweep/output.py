@@ -1,0 +1,46 @@
+"""Where text leaves the program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+DEFAULT_WIDTH = 80
+
+
+def _console() -> Console:
+    # Rich takes COLUMNS and the terminal's size; without either, a page of 80.
+    return Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+
+
+def width() -> int:
+    """Return how many characters a line may have."""
+    return _console().width if sys.stdout.isatty() else max(DEFAULT_WIDTH, _columns())
+
+
+def _columns() -> int:
+    value = os.environ.get("COLUMNS", "")
+    return int(value) if value.isdigit() else 0
+
+
+def lines(texts: Iterable[Text]) -> None:
+    """Print lines for people, coloured on a terminal only."""
+    console = _console()
+    for text in texts:
+        text.rstrip()
+        console.print(text, soft_wrap=True)
+
+
+def document(text: str) -> None:
+    """Print one document for programs."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Say on stderr what is being done."""
+    sys.stderr.write(f"pgsweep: {text}\n")
+    sys.stderr.flush()

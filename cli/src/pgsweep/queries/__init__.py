@@ -1,0 +1,1 @@
+"""The SQL texts; each file is one query, read by pgsweep.db."""

@@ -1,0 +1,1 @@
+SELECT sweep.cancel(%(pid)s) AS cancelled

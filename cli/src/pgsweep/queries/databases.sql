@@ -1,0 +1,4 @@
+SELECT datid, datname, ours, reason, relations, due, dead_tuples, xid_age, mxid_age, workers,
+       last_visit, next_visit
+FROM sweep.databases
+ORDER BY due DESC NULLS LAST, dead_tuples DESC NULLS LAST, datname

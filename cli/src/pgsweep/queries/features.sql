@@ -1,0 +1,3 @@
+SELECT feature, enabled, detail
+FROM sweep.features
+ORDER BY enabled, feature

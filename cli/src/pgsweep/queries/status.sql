@@ -1,0 +1,6 @@
+SELECT sql_version, library_version, server_version_built, mode, effective_mode, reason,
+       launcher_pid, launcher_started_at, workers, max_workers, rounds, last_round_at,
+       last_round_time, max_round_time, relations, due, worker_starts,
+       worker_start_failures, runs, runs_saved_at, runs_save_error, decisions_used,
+       decisions_size, decisions_dropped, databases_dropped, recent_crashes
+FROM sweep.status

@@ -1,0 +1,1 @@
+SELECT sql_version, library_version FROM sweep.status

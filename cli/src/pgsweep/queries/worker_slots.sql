@@ -1,0 +1,9 @@
+-- Background workers are the processes that are none of the server's own kinds.
+-- One without a connection to shared statistics is not listed: "at least".
+SELECT count(*) AS used
+FROM pg_stat_activity
+WHERE backend_type IS NOT NULL
+  AND backend_type NOT IN ('archiver', 'autovacuum launcher', 'autovacuum worker',
+                           'background writer', 'checkpointer', 'client backend',
+                           'io worker', 'slotsync worker', 'standalone backend', 'startup',
+                           'walreceiver', 'walsender', 'walsummarizer', 'walwriter')

@@ -1,0 +1,1 @@
+"""`pgsweep top`: pure key handling, a fetching thread, and a thin Textual application."""

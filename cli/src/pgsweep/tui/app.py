@@ -1,0 +1,230 @@
+"""The Textual application of `top`: draws what render.screen says, does what tui.state decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.widgets import Static
+
+from pgsweep.db import Session
+from pgsweep.model import Snapshot
+from pgsweep.render import screen
+from pgsweep.tui.fetcher import Fetcher
+from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of
+
+PANELS = {
+    Panel.PROGRESS: screen.progress_panel,
+    Panel.RUNS: screen.runs_panel,
+    Panel.DATABASES: screen.databases_panel,
+}
+HEADER_LINES = 2
+FOOTER_LINES = 1
+
+
+class Fetched(Message):
+    """A snapshot has arrived."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__()
+        self.snapshot = snapshot
+
+
+class Trouble(Message):
+    """There is no snapshot, and why."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Answered(Message):
+    """What came of a cancel."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Ending(Message):
+    """A signal asked for the end."""
+
+
+class PanelWidget(Static):
+    """A framed part of the screen."""
+
+    def __init__(self, panel: Panel) -> None:
+        super().__init__(id=f"panel{panel.value}")
+        self.panel = panel
+        self.lines: list[Text] = []
+
+    def draw(self, lines: list[Text]) -> None:
+        """Show these lines."""
+        self.lines = lines
+        self.update(Text("\n", no_wrap=True).join(lines))
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the panel; Textual delivers clicks to the widget."""
+        event.stop()
+        app = self.app
+        assert isinstance(app, TopApp)
+        app.press(str(self.panel.value))
+
+    def on_mouse_scroll_down(self) -> None:
+        """Scroll by moving the selection."""
+        self._scroll_key("down")
+
+    def on_mouse_scroll_up(self) -> None:
+        """Scroll by moving the selection."""
+        self._scroll_key("up")
+
+    def _scroll_key(self, key: str) -> None:
+        app = self.app
+        assert isinstance(app, TopApp)
+        app.press(str(self.panel.value))
+        app.press(key)
+
+
+class TopApp(App[None]):
+    """`pgsweep top`."""
+
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = False
+    TITLE = "pgsweep top"
+    CSS = """
+    Screen { layers: base help; background: ansi_default; }
+    Static { background: ansi_default; color: ansi_default; }
+    #header { height: 2; }
+    #footer { height: 1; }
+    PanelWidget { border: round ansi_bright_black; padding: 0 1; border-title-style: bold; }
+    PanelWidget.focused { border: round ansi_green; }
+    #help { layer: help; display: none; width: 72; height: auto; border: round ansi_green;
+            padding: 0 1; offset: 4 2; }
+    #help.shown { display: block; }
+    """
+
+    def __init__(
+        self,
+        session: Session | None,
+        *,
+        interval_s: float = 1.0,
+        act: bool = False,
+        ends_in_s: float | None = None,
+    ) -> None:
+        super().__init__(ansi_color=True)
+        self.ui = UiState(interval_s=interval_s, act=act)
+        self.snapshot: Snapshot | None = None
+        self._ends_in_s = ends_in_s
+        self._fetcher: Fetcher | None = None
+        if session is not None:
+            self._fetcher = Fetcher(
+                session,
+                interval_s,
+                on_snapshot=lambda snapshot: self._post(Fetched(snapshot)),
+                on_trouble=lambda text: self._post(Trouble(text)),
+                on_answer=lambda text: self._post(Answered(text)),
+            )
+
+    def _post(self, message: Message) -> None:
+        self.post_message(message)
+
+    def exit_soon(self) -> None:
+        """End from a signal handler, by way of the event loop."""
+        self._post(Ending())
+
+    def on_ending(self, _message: Ending) -> None:
+        """End as asked by a signal."""
+        self.exit()
+
+    def compose(self) -> ComposeResult:
+        """Create the widgets."""
+        yield Static(id="header")
+        for panel in Panel:
+            yield PanelWidget(panel)
+        yield Static(id="footer")
+        help_box = Static(screen.HELP, id="help", markup=False)
+        help_box.border_title = "keys and words"
+        yield help_box
+
+    def on_mount(self) -> None:
+        """Start reading."""
+        if self._ends_in_s is not None:
+            self.set_timer(self._ends_in_s, self.exit)
+        if self._fetcher is not None:
+            self._fetcher.start()
+        self.draw()
+
+    def on_unmount(self) -> None:
+        """Stop reading."""
+        if self._fetcher is not None:
+            self._fetcher.stop()
+
+    def on_resize(self, _event: events.Resize) -> None:
+        """Fit the panels into the new size."""
+        self.draw()
+
+    def on_fetched(self, message: Fetched) -> None:
+        """Show what was read, unless the display is frozen."""
+        if not self.ui.frozen:
+            self.snapshot = message.snapshot
+            self.ui = replace(self.ui, trouble="")
+            self.draw()
+
+    def on_trouble(self, message: Trouble) -> None:
+        """Say why nothing was read; what was read before stays."""
+        self.ui = replace(self.ui, trouble=message.text)
+        self.draw()
+
+    def on_answered(self, message: Answered) -> None:
+        """Say what came of a cancel."""
+        self.ui = replace(self.ui, message=message.text)
+        self.draw()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take all keys: none is Textual's."""
+        if isinstance(event, events.Key):
+            self.press(event.key)
+        else:
+            await super().on_event(event)
+
+    def press(self, key: str) -> None:
+        """Do what a key does."""
+        self.ui, action = handle_key(self.ui, key, self.snapshot)
+        fetcher = self._fetcher
+        if fetcher is not None:
+            fetcher.set(self.ui.interval_s, self.ui.frozen)
+        if action is Action.QUIT:
+            self.exit()
+        elif action is Action.CANCEL:
+            pid, self.ui = self.ui.question, replace(self.ui, question=None)
+            if fetcher is not None and pid is not None:
+                fetcher.cancel(pid)
+        elif action is Action.REFRESH and fetcher is not None:
+            fetcher.read_now()
+        self.draw()
+
+    def draw(self) -> None:
+        """Bring every widget up to date."""
+        if not self.is_running or not self.query("#footer"):
+            return
+        width, snapshot = self.size.width, self.snapshot
+        self.query_one("#header", Static).update(
+            Text("\n").join(screen.header(snapshot, self.ui, width))
+        )
+        self.query_one("#footer", Static).update(screen.footer(snapshot, self.ui, width))
+        self.query_one("#help", Static).set_class(self.ui.help, "shown")
+        room = self.size.height - HEADER_LINES - FOOTER_LINES
+        rows = {panel: len(keys_of(panel, snapshot)) for panel in Panel}
+        heights = screen.heights(self.ui.focus, room, rows[Panel.DATABASES], rows[Panel.PROGRESS])
+        for widget in self.query(PanelWidget):
+            height = heights[widget.panel]
+            widget.styles.height = height
+            widget.set_class(widget.panel is self.ui.focus, "focused")
+            widget.border_title = screen.panel_title(widget.panel, snapshot)
+            # Frame and padding take four columns and two lines.
+            inner = (max(20, width - 4), max(1, height - 2))
+            lines = [] if snapshot is None else PANELS[widget.panel](snapshot, self.ui, *inner)
+            widget.draw(lines)

@@ -1,0 +1,144 @@
+"""What `top` shows and what a key does to it; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from pgsweep import compute
+from pgsweep.model import Snapshot
+
+INTERVALS_S = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0, 60.0)
+
+
+class Panel(Enum):
+    """The panels, by the key that goes there."""
+
+    PROGRESS = 1
+    RUNS = 2
+    DATABASES = 3
+
+    @property
+    def label(self) -> str:
+        """Return the panel's name for people."""
+        return {1: "running vacuums", 2: "recent runs", 3: "databases"}[self.value]
+
+
+class Action(Enum):
+    """What the application has to do after a key; the state alone does not do it."""
+
+    NONE = "none"
+    QUIT = "quit"
+    REFRESH = "refresh"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True)
+class UiState:
+    """The state of the display."""
+
+    interval_s: float = 1.0
+    act: bool = False
+    focus: Panel = Panel.PROGRESS
+    frozen: bool = False
+    help: bool = False
+    # The process whose vacuum is to be cancelled if the answer is yes.
+    question: int | None = None
+    message: str = ""
+    # Why there is no fresh data, or nothing.
+    trouble: str = ""
+    # The selected row by its key (pid, run_id, datid): rows come and go.
+    selected: dict[Panel, int] = field(default_factory=dict)
+
+    def position(self, panel: Panel, keys: Sequence[int]) -> int:
+        """Return the index of the selected row; the first when that row is gone."""
+        key = self.selected.get(panel)
+        return keys.index(key) if key in keys else 0
+
+
+def keys_of(panel: Panel, snapshot: Snapshot | None) -> list[int]:
+    """Return the keys of a panel's rows in the order in which they are shown."""
+    if snapshot is None:
+        return []
+    if panel is Panel.PROGRESS:
+        return [line.row.pid for line in compute.with_workers(snapshot.progress)]
+    if panel is Panel.RUNS:
+        return [run.run_id for run in snapshot.runs]
+    return [database.datid for database in snapshot.databases]
+
+
+def next_interval(interval_s: float, longer: bool) -> float:
+    """Return the next longer or shorter refresh interval, in seconds."""
+    if longer:
+        return next((value for value in INTERVALS_S if value > interval_s), INTERVALS_S[-1])
+    return next((value for value in reversed(INTERVALS_S) if value < interval_s), INTERVALS_S[0])
+
+
+def handle_key(ui: UiState, key: str, snapshot: Snapshot | None) -> tuple[UiState, Action]:
+    """Return the state after a key (Textual's name of it), and what is to be done."""
+    if ui.question is not None:
+        return _answer(ui, key)
+    if ui.help:
+        return replace(ui, help=False), Action.QUIT if key == "q" else Action.NONE
+    ui = replace(ui, message="")
+    if key in ("q", "ctrl+c", "ctrl+q"):
+        return ui, Action.QUIT
+    if key in ("h", "question_mark", "f1"):
+        return replace(ui, help=True), Action.NONE
+    if key == "space":
+        return replace(ui, frozen=not ui.frozen), Action.REFRESH if ui.frozen else Action.NONE
+    if key in ("plus", "minus"):
+        return replace(ui, interval_s=next_interval(ui.interval_s, key == "plus")), Action.REFRESH
+    if key == "r":
+        return replace(ui, frozen=False), Action.REFRESH
+    if key in ("1", "2", "3"):
+        return replace(ui, focus=Panel(int(key))), Action.NONE
+    if key in ("tab", "shift+tab"):
+        step = 1 if key == "tab" else -1
+        return replace(ui, focus=Panel((ui.focus.value - 1 + step) % 3 + 1)), Action.NONE
+    if key in ("up", "k", "down", "j", "pageup", "pagedown", "home", "end"):
+        return _move(ui, key, snapshot), Action.NONE
+    if key in ("C", "upper_c"):
+        return _ask(ui, snapshot), Action.NONE
+    return ui, Action.NONE
+
+
+def _answer(ui: UiState, key: str) -> tuple[UiState, Action]:
+    if key in ("y", "Y", "upper_y"):
+        # The question stays: the application takes the process from it.
+        return ui, Action.CANCEL
+    return replace(ui, question=None, message="not cancelled"), Action.NONE
+
+
+def _move(ui: UiState, key: str, snapshot: Snapshot | None) -> UiState:
+    keys = keys_of(ui.focus, snapshot)
+    if not keys:
+        return ui
+    steps = {"up": -1, "k": -1, "down": 1, "j": 1, "pageup": -10, "pagedown": 10}
+    steps |= {"home": -len(keys), "end": len(keys)}
+    position = ui.position(ui.focus, keys) + steps[key]
+    position = max(0, min(len(keys) - 1, position))
+    selected = dict(ui.selected)
+    if position == 0:
+        # The first row is not held on to: whatever comes on top is selected.
+        selected.pop(ui.focus, None)
+    else:
+        selected[ui.focus] = keys[position]
+    return replace(ui, selected=selected)
+
+
+def _ask(ui: UiState, snapshot: Snapshot | None) -> UiState:
+    if not ui.act:
+        return replace(
+            ui, message="read-only: start pgsweep top --act to be able to cancel a vacuum"
+        )
+    if ui.focus is not Panel.PROGRESS:
+        return replace(ui, message="go to panel 1 and select a vacuum first")
+    keys = keys_of(Panel.PROGRESS, snapshot)
+    if snapshot is None or not keys:
+        return replace(ui, message="no vacuum is running")
+    lines = compute.with_workers(snapshot.progress)
+    row = lines[ui.position(Panel.PROGRESS, keys)].row
+    # A parallel worker ends with its leader.
+    return replace(ui, question=row.leader_pid or row.pid)

@@ -1,0 +1,102 @@
+"""Servers for tests: one with a stub of schema sweep for all, made once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgsweep import cli
+from pgsweep.server import ThrowawayServer, default_pg_config, extension_is_installed
+
+STUB = (Path(__file__).parent / "stub.sql").read_text()
+
+needs_extension = pytest.mark.skipif(
+    not extension_is_installed(default_pg_config()),
+    reason=f"NOT TESTED: pg_sweep is not installed for {default_pg_config()}: run make install",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call of the command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Return the JSON document on stdout."""
+        return json.loads(self.out)
+
+
+Pgsweep = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the caller's PGHOST and friends, and the terminal's size, out of the tests."""
+    for name in list(os.environ):
+        if name.startswith("PG") and name != "PG_CONFIG":
+            monkeypatch.delenv(name)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def pgsweep(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Pgsweep:
+    """Call the command as from a shell, in this process."""
+
+    def call(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["pgsweep", *arguments])
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        captured = capsys.readouterr()
+        code = exit_info.value.code
+        assert isinstance(code, int)
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def stub() -> Iterator[ThrowawayServer]:
+    """A server without the library; its databases are named for what is wrong in them."""
+    settings = {"allow_system_table_mods": "on", "max_connections": "20"}
+    with ThrowawayServer(default_pg_config(), settings) as server:
+        for name in ("stub", "bare", "old", "ancient", "unloaded"):
+            server.psql("postgres", f"CREATE DATABASE {name}")
+        for name in ("stub", "old", "ancient", "unloaded"):
+            server.psql(name, STUB)
+        server.psql("old", "UPDATE sweep.status SET library_version = '0.2.0'")
+        server.psql("ancient", "ALTER TABLE sweep.progress DROP COLUMN limited_by")
+        server.psql(
+            "unloaded",
+            """
+            CREATE FUNCTION sweep.get_status() RETURNS SETOF sweep.status LANGUAGE plpgsql AS $$
+            BEGIN
+                RAISE 'pg_sweep must be loaded via "shared_preload_libraries"'
+                USING ERRCODE = '55000', HINT = 'Add pg_sweep to it and restart the server.';
+            END $$;
+            ALTER TABLE sweep.status RENAME TO status_rows;
+            CREATE VIEW sweep.status AS SELECT * FROM sweep.get_status();
+            """,
+        )
+        server.psql("postgres", "CREATE ROLE nobody_special LOGIN")
+        server.psql("postgres", "CREATE ROLE watcher LOGIN IN ROLE pg_monitor")
+        server.psql("postgres", "CREATE ROLE with_password LOGIN PASSWORD 'right'")
+        hba = server.folder / "data" / "pg_hba.conf"
+        hba.write_text("local all with_password scram-sha-256\n" + hba.read_text())
+        server.psql("postgres", "SELECT pg_reload_conf()")
+        yield server
+
+
+@pytest.fixture
+def flags(stub: ThrowawayServer) -> tuple[str, ...]:
+    """The connection options of the stub's good database."""
+    return stub.flags("stub")

@@ -1,0 +1,104 @@
+-- The views of schema sweep as plain tables of the same columns, with made-up rows.
+CREATE SCHEMA sweep;
+
+CREATE TABLE sweep.progress (
+    pid integer, leader_pid integer, datid oid, datname name, relid oid,
+    schemaname text, relname text, command text, started_by text, mode text, phase text,
+    phase_pct double precision, started_at timestamptz, blks_hit bigint, blks_read bigint,
+    blks_dirtied bigint, wal_records bigint, wal_fpi bigint, wal_bytes numeric, cost bigint,
+    cost_per_s double precision, read_mb_per_s double precision,
+    dirty_mb_per_s double precision, wal_mb_per_s double precision,
+    delay_time double precision, sleep_pct double precision, done_pct double precision,
+    eta interval, eta_at timestamptz, eta_basis text, index_pass bigint, waiters integer,
+    limited_by text, cost_limit integer, cost_delay double precision, pages bigint,
+    parallel_workers integer);
+
+INSERT INTO sweep.progress VALUES
+(48213, NULL, 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'VACUUM', 'sweep', 'normal',
+ 'scanning heap', 61, now() - interval '12 s', 123456, 23456, 3456, 4567, 321, 34567890, 212345,
+ 18321.5, 12.34, 8.3, 4.02, 5400, 45.2, 57.1, '9 s', now() + interval '9 s', 'last run', 0, 0,
+ 'cost limit 200', 200, 10, 32787, 0),
+(48300, NULL, 16385, 'shop', 16500, 'sales', 'order_lines_2026_partition', 'VACUUM', 'autovacuum',
+ 'aggressive', 'vacuuming indexes', NULL, now() - interval '2 h 5 min', 99912345, 2345600, 345600, 45670,
+ 3210, 345678900000, 51234567, 9321.5, 101.2, 48.3, 24.02, 5400000, 75.2, 83.0, '22 min',
+ now() + interval '22 min', 'progress', 2, 3, 'cost limit 200', 200, 10, 8278700, 0),
+(48400, NULL, 16385, 'shop', 16600, 'public', 'sessions', 'VACUUM', 'manual', 'normal',
+ 'vacuuming indexes', NULL, now() - interval '61 s', 4000, 2000, 100, 10, 2, 12345, 8000, 800, 3.1, 0.4,
+ 0.2, 0, 0, NULL, NULL, NULL, NULL, 1, 0, 'I/O', 200, 0, 2900, 2),
+(48402, 48400, 16385, 'shop', 16600, 'public', 'sessions', 'VACUUM', 'manual', 'normal',
+ 'vacuuming indexes', NULL, now() - interval '60 s', 2000, 1000, 50, 10, 2, 12345, 4000, 400, 1.1, 0.2,
+ 0.1, 0, 0, NULL, NULL, NULL, NULL, 1, 0, 'I/O', 200, 0, 2900, 0),
+(48401, 48400, 16385, 'shop', 16600, 'public', 'sessions', 'VACUUM', 'manual', 'normal',
+ 'vacuuming indexes', NULL, now() - interval '60 s', 1000, 1000, 50, 10, 2, 12345, 4000, 400, 1.1, 0.2,
+ 0.1, 0, 0, NULL, NULL, NULL, NULL, 1, 0, 'I/O', 200, 0, 2900, 0),
+(48500, NULL, 16390, 'archive', 99999, NULL, NULL, 'VACUUM', 'autovacuum_wraparound', NULL,
+ NULL, 12.5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+ NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL);
+
+CREATE TABLE sweep.runs (
+    run_id bigint, pid integer, datid oid, datname name, relid oid, schemaname text,
+    relname text, command text, started_by text, mode text, started_at timestamptz,
+    ended_at timestamptz, blks_hit bigint, blks_read bigint, blks_dirtied bigint,
+    wal_records bigint, wal_fpi bigint, wal_bytes numeric, cost bigint,
+    cost_per_s double precision, read_mb_per_s double precision,
+    dirty_mb_per_s double precision, wal_mb_per_s double precision,
+    delay_time double precision, sleep_pct double precision, cost_limit integer,
+    cost_delay double precision, pages bigint, index_pass bigint, tuples_removed bigint,
+    dead_not_removable bigint, outcome text, reason text);
+
+INSERT INTO sweep.runs
+SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
+       (ARRAY['pgbench_accounts', 'pgbench_tellers', 'events'])[1 + i % 3],
+       CASE WHEN i % 10 = 7 THEN 'ANALYZE' ELSE 'VACUUM' END,
+       (ARRAY['sweep', 'autovacuum', 'manual'])[1 + i % 3], 'normal',
+       now() - i * interval '40 s' - interval '7.25 s', now() - i * interval '40 s',
+       i * 1000, i * 100, i * 10, i * 12, i, i * 123456, i * 3210, i * 440.0, i * 1.1, i * 0.3,
+       i * 0.2, i * 100, least(100, i), 200, 10, 32787, 1, i * 1000, CASE WHEN i % 4 = 0 THEN 77 ELSE 0 END,
+       (ARRAY['done', 'done', 'done', 'cancelled', 'done', 'failed'])[1 + i % 6],
+       (ARRAY['dead tuples 23,456 above threshold 20,050', 'autovacuum', NULL])[1 + i % 3]
+FROM generate_series(1, 40) i;
+
+CREATE TABLE sweep.databases (
+    datid oid, datname name, ours boolean, reason text, relations bigint, due bigint,
+    dead_tuples bigint, xid_age integer, mxid_age integer, workers integer,
+    last_visit timestamptz, next_visit timestamptz);
+
+INSERT INTO sweep.databases VALUES
+(16384, 'bench', true, NULL, 412, 2, 123456, 12345678, 12, 1, now() - interval '4 s', NULL),
+(16385, 'shop', true, NULL, 4120, 0, 9999, 22345678, 12, 0, now() - interval '3 min', NULL),
+(16390, 'archive', false, 'excluded by sweep.exclude_databases', 88, 5, 77, 210345678, 1, 0, NULL, NULL),
+(1, 'template0', NULL, NULL, NULL, NULL, NULL, 7345678, 1, NULL, NULL, NULL);
+
+CREATE TABLE sweep.status (
+    sql_version text, library_version text, server_version_built integer, mode text,
+    effective_mode text, reason text, launcher_pid integer, launcher_started_at timestamptz,
+    workers integer, max_workers integer, rounds bigint, last_round_at timestamptz,
+    last_round_time double precision, max_round_time double precision, relations bigint,
+    due bigint, worker_starts bigint, worker_start_failures bigint, runs bigint,
+    runs_saved_at timestamptz, runs_save_error text, decisions_used integer,
+    decisions_size integer, decisions_dropped bigint, databases_dropped bigint,
+    recent_crashes integer);
+
+INSERT INTO sweep.status VALUES
+('0.1.0', '0.1.0', 150020, 'act', 'act', NULL, 48001, now() - interval '1 day', 1, 2, 86400,
+ now(), 1.25, 8.5, 4620, 2, 532, 0, 40, now(), NULL, 12, 4096, 0, 0, 0);
+
+CREATE TABLE sweep.features (feature text, enabled boolean, detail text);
+INSERT INTO sweep.features VALUES ('statistics scan', true, NULL), ('lock walk', true, NULL);
+
+CREATE FUNCTION sweep.cancel(pid integer) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF pid = 48213 THEN RETURN true; END IF;
+    RAISE WARNING 'process % is not running a vacuum', pid;
+    RETURN false;
+END $$;
+CREATE FUNCTION sweep.rearm() RETURNS boolean LANGUAGE sql AS 'SELECT false';
+CREATE FUNCTION sweep.reset_runs() RETURNS void LANGUAGE sql AS '';
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep FROM PUBLIC;
+GRANT USAGE ON SCHEMA sweep TO pg_monitor;
+GRANT SELECT ON ALL TABLES IN SCHEMA sweep TO pg_monitor;
+
+-- As if CREATE EXTENSION had made all this.
+INSERT INTO pg_catalog.pg_extension
+    (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+VALUES (99990, 'pg_sweep', 10, 'sweep'::regnamespace, false, '0.1.0');

@@ -1,0 +1,231 @@
+"""The commands against a server whose schema sweep is a stub."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import Pgsweep
+from pgsweep import __version__, model
+from pgsweep.server import ThrowawayServer
+
+pytestmark = pytest.mark.server
+
+Flags = tuple[str, ...]
+
+
+def columns(kind: type) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+def test_status(pgsweep: Pgsweep, flags: Flags) -> None:
+    result = pgsweep("status", *flags)
+    assert result.code == 1
+    lines = result.out.splitlines()
+    assert len(lines) <= 10
+    assert max(len(line) for line in lines) <= 80
+    assert lines[1] == "pg_sweep   0.1.0, mode act"
+    assert lines[3] == ("running    4 vacuums: 1 autovacuum, 1 manual, 1 sweep, 1 anti-wraparound")
+    assert lines[-1].startswith("problems   6 runs failed in the last hour")
+
+
+def test_status_is_well(pgsweep: Pgsweep, stub: ThrowawayServer, flags: Flags) -> None:
+    stub.psql("stub", "CREATE TABLE kept AS TABLE sweep.runs; DELETE FROM sweep.runs")
+    try:
+        result = pgsweep("status", *flags)
+    finally:
+        stub.psql("stub", "INSERT INTO sweep.runs TABLE kept; DROP TABLE kept")
+    assert result.code == 0
+    assert result.out.splitlines()[-1] == "problems   none"
+
+
+def test_status_json(pgsweep: Pgsweep, flags: Flags) -> None:
+    document = pgsweep("status", "--json", *flags).json()
+    assert list(document) == ["server", "status", "running", "last_hour", "databases", "problems"]
+    assert list(document["status"]) == columns(model.Status)
+    assert document["running"]["sweep"] == 1
+    assert document["last_hour"]["failed"] == 6
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "number"),
+    [("progress", model.Progress, 6), ("runs", model.Run, 20), ("databases", model.Database, 4)],
+)
+def test_json_keys_are_the_columns(
+    pgsweep: Pgsweep, flags: Flags, command: str, kind: type, number: int
+) -> None:
+    result = pgsweep(command, "--json", *flags)
+    assert result.code == 0
+    document = result.json()
+    assert len(document) == number
+    assert all(list(row) == columns(kind) for row in document)
+
+
+def test_model_has_the_columns_of_the_extension() -> None:
+    script = Path(__file__).parents[2] / "sql" / "pg_sweep.sql"
+    if not script.exists():
+        pytest.skip("NOT TESTED: the extension's sources are not beside cli/")
+    text = script.read_text()
+    for view, kind in (
+        ("progress", model.Progress),
+        ("runs", model.Run),
+        ("databases", model.Database),
+        ("status", model.Status),
+        ("features", model.Feature),
+    ):
+        match = re.search(rf"FUNCTION sweep\.get_{view}\((.*?)\)\nRETURNS", text, re.DOTALL)
+        assert match is not None
+        offered = set(re.findall(r"OUT (\w+)", match.group(1)))
+        known = set(columns(kind))
+        # A view may add columns to its function's, but none of the function's gets lost.
+        assert offered <= known, f"{view}: {offered - known} not in model"
+
+
+def test_json_values(pgsweep: Pgsweep, flags: Flags) -> None:
+    rows = {row["pid"]: row for row in pgsweep("progress", "--json", *flags).json()}
+    accounts = rows[48213]
+    assert accounts["eta"] == 9.0
+    assert accounts["wal_bytes"] == 34567890
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+[+-]\d\d:\d\d", accounts["started_at"])
+    assert rows[48500]["relname"] is None
+
+
+def test_progress_is_narrow(pgsweep: Pgsweep, flags: Flags) -> None:
+    lines = pgsweep("progress", *flags).out.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert lines[0].split()[:3] == ["PID", "WHO", "TABLE"]
+    workers = [line for line in lines if "└ worker" in line]
+    assert len(workers) == 2
+    assert any("cost 212k at 18.3k/s" in line for line in lines)
+
+
+def test_runs_filters(pgsweep: Pgsweep, flags: Flags) -> None:
+    def runs(*arguments: str) -> list[dict[str, object]]:
+        document = pgsweep("runs", "--json", *flags, *arguments).json()
+        assert isinstance(document, list)
+        return document
+
+    assert len(runs("--limit", "3")) == 3
+    assert {row["started_by"] for row in runs("--started-by", "sweep")} == {"sweep"}
+    assert {row["outcome"] for row in runs("--outcome", "failed")} == {"failed"}
+    assert {row["relname"] for row in runs("--table", "public.events")} == {"events"}
+    assert {row["relname"] for row in runs("--table", "events")} == {"events"}
+    assert runs("--table", "other.events") == []
+    assert runs("--database", "shop") == []
+    # The latest first, and no more than the last ten minutes hold.
+    recent = [int(str(row["run_id"])) for row in runs("--since", "5min", "-n", "100")]
+    assert recent == sorted(recent)
+    assert 1 <= len(recent) <= 8
+
+
+def test_runs_for_people(pgsweep: Pgsweep, flags: Flags) -> None:
+    lines = pgsweep("runs", "-n", "2", *flags).out.splitlines()
+    assert len(lines) == 3
+    assert max(len(line) for line in lines) <= 80
+    assert pgsweep("runs", "--table", "none", *flags).out == "no runs\n"
+
+
+def test_databases(pgsweep: Pgsweep, flags: Flags) -> None:
+    lines = pgsweep("databases", *flags).out.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert [line.split()[0] for line in lines[1:]] == ["archive", "bench", "shop", "template0"]
+
+
+def test_doctor(pgsweep: Pgsweep, flags: Flags) -> None:
+    result = pgsweep("doctor", *flags)
+    # The stub answers, but the library is really not there.
+    assert result.code == 2
+    assert "FAIL library" in result.out
+    assert "ok   versions   library and SQL objects are both 0.1.0" in result.out
+    assert "superuser" in result.out
+
+
+def test_doctor_json(pgsweep: Pgsweep, flags: Flags) -> None:
+    document = pgsweep("doctor", "--json", *flags).json()
+    assert document["exit_code"] == 2
+    assert list(document["checks"][0]) == ["level", "subject", "text", "fix"]
+
+
+def test_doctor_without_the_extension(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("doctor", *stub.flags("bare"))
+    assert result.code == 2
+    assert "FAIL extension" in result.out
+    assert "shared_preload_libraries = 'pg_sweep'" in result.out
+    assert result.err == ""
+
+
+def test_doctor_when_the_library_is_not_loaded(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("doctor", *stub.flags("unloaded"))
+    assert result.code == 2
+    assert "FAIL library    pg_sweep is not in shared_preload_libraries" in result.out
+
+
+def test_doctor_for_a_role_without_rights(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("doctor", *stub.flags("stub"), "-U", "nobody_special")
+    assert result.code == 2
+    assert 'GRANT pg_monitor TO "nobody_special"' in result.out
+    assert "may call no function that acts" in result.out
+
+
+def test_a_monitoring_role_sees_everything(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    assert len(pgsweep("progress", "--json", *stub.flags("stub"), "-U", "watcher").json()) == 6
+
+
+@pytest.mark.parametrize("arguments", [("version",), ("--version",), ("-V",)])
+def test_version(pgsweep: Pgsweep, arguments: Flags) -> None:
+    result = pgsweep(*arguments)
+    assert (result.code, result.out) == (0, f"pgsweep {__version__}\n")
+
+
+@pytest.mark.parametrize("form", ["uri", "conninfo", "positional", "environment"])
+def test_ways_to_connect(
+    pgsweep: Pgsweep, stub: ThrowawayServer, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    host, port = str(stub.folder), str(stub.port)
+    arguments: dict[str, Flags] = {
+        "uri": ("-d", f"postgresql://postgres@/stub?host={host}&port={port}"),
+        "conninfo": ("-d", f"host={host} port={port} user=postgres dbname=stub", "-h", "wrong"),
+        "positional": ("stub", "-h", host, "-p", port, "-U", "postgres"),
+        "environment": (),
+    }
+    if form == "environment":
+        for name, value in (("HOST", host), ("PORT", port), ("USER", "postgres")):
+            monkeypatch.setenv(f"PG{name}", value)
+        monkeypatch.setenv("PGDATABASE", "stub")
+        hostile = "-c search_path=public -c default_transaction_read_only=off"
+        monkeypatch.setenv("PGOPTIONS", hostile)
+    assert len(pgsweep("progress", "--json", *arguments[form]).json()) == 6
+
+
+def test_sessions_are_read_only_and_safe(stub: ThrowawayServer) -> None:
+    from pgsweep import db
+
+    stub.psql("stub", "ALTER ROLE watcher SET search_path = public")
+    target = dataclasses.replace(stub.target("stub"), user="watcher")
+    with db.connect(target) as session:
+        shown = {
+            name: session.setting(name)
+            for name in (
+                "search_path",
+                "transaction_read_only",
+                "statement_timeout",
+                "application_name",
+            )
+        }
+    assert shown == {
+        "search_path": "pg_catalog",
+        "transaction_read_only": "on",
+        "statement_timeout": "10s",
+        "application_name": "pgsweep",
+    }
+
+
+def test_cancel(stub: ThrowawayServer) -> None:
+    from pgsweep import db
+
+    with db.connect(stub.target("stub")) as session:
+        assert session.cancel(48213) == (True, "")
+        assert session.cancel(1) == (False, "process 1 is not running a vacuum")

@@ -1,0 +1,204 @@
+"""What `doctor` concludes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import samples
+from pgsweep.checks import Check, Level, diagnose, exit_code
+from pgsweep.model import Facts, Feature
+from pgsweep.render import reports
+
+
+def found(facts: Facts, subject: str) -> Check:
+    (check,) = [check for check in diagnose(facts) if check.subject == subject]
+    return check
+
+
+def with_setting(**settings: str) -> Facts:
+    renamed = {name.replace("__", "."): value for name, value in settings.items()}
+    return samples.facts(settings={**samples.facts().settings, **renamed})
+
+
+def test_all_well() -> None:
+    checks = diagnose(samples.facts())
+    assert exit_code(checks) == 0
+    assert {check.level for check in checks} <= {Level.OK, Level.NOTE}
+
+
+def test_every_finding_says_what_to_do() -> None:
+    bad = samples.facts(
+        settings={"autovacuum": "off", "track_counts": "off", "shared_preload_libraries": ""},
+        available_version=None,
+        installed_version=None,
+        in_pg_monitor=False,
+        status=None,
+        features=(),
+        databases=(),
+    )
+    for check in diagnose(bad):
+        assert check.level is Level.OK or check.fix or check.subject == "acting", check
+
+
+def test_library_not_loaded() -> None:
+    facts = samples.facts(
+        settings={"shared_preload_libraries": "auto_explain", "max_worker_processes": "8"},
+        status=None,
+        status_error='pg_sweep must be loaded via "shared_preload_libraries"',
+    )
+    check = found(facts, "library")
+    assert check.level is Level.FAIL
+    assert "  shared_preload_libraries = 'auto_explain, pg_sweep'" in check.fix
+    assert exit_code(diagnose(facts)) == 2
+    # Said once is enough.
+    assert not [check for check in diagnose(facts) if check.subject == "views"]
+
+
+@pytest.mark.parametrize("value", ["pg_sweep", '"pg_sweep"', "a,pg_sweep", "$libdir/pg_sweep"])
+def test_library_loaded(value: str) -> None:
+    assert found(with_setting(shared_preload_libraries=value), "library").level is Level.OK
+
+
+def test_preload_invisible_to_this_role() -> None:
+    facts = samples.facts(settings={}, status=None, status_error="permission denied")
+    assert found(facts, "library").level is Level.NOTE
+    assert found(facts, "views").level is Level.FAIL
+
+
+def test_extension_missing_in_this_database() -> None:
+    facts = samples.facts(installed_version=None, status=None, features=(), databases=())
+    check = found(facts, "extension")
+    assert check.level is Level.FAIL
+    assert "CREATE EXTENSION pg_sweep" in check.fix[0]
+
+
+def test_extension_not_installed_at_all() -> None:
+    facts = samples.facts(
+        available_version=None, installed_version=None, status=None, features=(), databases=()
+    )
+    assert "not installed on this server" in found(facts, "extension").text
+
+
+@pytest.mark.parametrize(
+    ("sql", "library", "fix"),
+    [("0.1.0", "0.2.0", "ALTER EXTENSION pg_sweep UPDATE"), ("0.10.0", "0.9.0", "Restart")],
+)
+def test_versions_differ(sql: str, library: str, fix: str) -> None:
+    facts = samples.facts(status=samples.status(sql_version=sql, library_version=library))
+    check = found(facts, "versions")
+    assert check.level is Level.FAIL
+    assert fix in check.fix[0]
+
+
+def test_circuit_breaker() -> None:
+    status = samples.status(
+        effective_mode="off", reason="circuit breaker", recent_crashes=3, launcher_pid=None
+    )
+    facts = samples.facts(status=status)
+    check = found(facts, "mode")
+    assert check.level is Level.FAIL
+    assert "SELECT sweep.rearm()" in check.fix[0]
+    assert found(facts, "launcher").level is Level.OK
+
+
+def test_observe_is_no_fault() -> None:
+    facts = samples.facts(status=samples.status(mode="observe", effective_mode="observe"))
+    assert found(facts, "mode").level is Level.NOTE
+    assert exit_code(diagnose(facts)) == 0
+
+
+def test_launcher_not_running() -> None:
+    facts = samples.facts(status=samples.status(launcher_pid=None), worker_slots_used=8)
+    assert found(facts, "launcher").level is Level.FAIL
+    slots = found(facts, "slots")
+    assert slots.level is Level.WARN
+    assert slots.fix[1] == "  max_worker_processes = 12"
+    assert "8 background worker slots, 7 used by others now" in slots.text
+
+
+def test_launcher_is_stuck() -> None:
+    status = samples.status(last_round_at=samples.NOW - timedelta(minutes=5))
+    assert found(samples.facts(status=status), "launcher").level is Level.WARN
+
+
+def test_slots_do_not_suffice() -> None:
+    facts = with_setting(max_worker_processes="4", sweep__max_workers="4")
+    check = found(facts, "slots")
+    assert check.level is Level.WARN
+    assert check.fix[1] == "  max_worker_processes = 7"
+
+
+def test_a_feature_is_off() -> None:
+    facts = samples.facts(features=(Feature("lock walk", enabled=False, detail="layout differs"),))
+    check = found(facts, "features")
+    assert check.level is Level.WARN
+    assert check.text == "lock walk is off: layout differs"
+
+
+@pytest.mark.parametrize(
+    ("changed", "subject"),
+    [
+        ({"runs_save_error": "No space left on device"}, "ledger"),
+        ({"decisions_dropped": 5}, "memory"),
+        ({"databases_dropped": 1}, "memory"),
+        ({"recent_crashes": 1}, "mode"),
+    ],
+)
+def test_warnings_of_the_status(changed: dict[str, Any], subject: str) -> None:
+    facts = samples.facts(status=samples.status(**changed))
+    assert found(facts, subject).level is Level.WARN
+    assert exit_code(diagnose(facts)) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "level"),
+    [
+        ({"autovacuum": "off"}, Level.WARN),
+        ({"track_activities": "off"}, Level.WARN),
+        ({"track_counts": "off"}, Level.FAIL),
+        ({"sweep__min_interval": "0"}, Level.NOTE),
+        ({"sweep__naptime": "1", "sweep__min_interval": "60"}, Level.OK),
+        ({"sweep__naptime": "120"}, Level.NOTE),
+    ],
+)
+def test_settings(settings: dict[str, str], level: Level) -> None:
+    assert found(with_setting(**settings), "settings").level is level
+
+
+def test_permissions() -> None:
+    facts = samples.facts(in_pg_monitor=False, may_call={"sweep.cancel(integer)": False})
+    assert found(facts, "reading").level is Level.WARN
+    assert (
+        found(facts, "acting").text == "may call no function that acts; not sweep.cancel(integer)"
+    )
+
+
+def test_databases_out_of_scope_are_fine() -> None:
+    databases = (samples.database(), samples.database(datname="x", ours=False, reason="excluded"))
+    check = found(samples.facts(databases=databases), "databases")
+    assert check.level is Level.OK
+    assert "1 of 2 in scope" in check.text
+    assert "not: x (excluded)" in check.text
+
+
+def test_doctor_is_narrow() -> None:
+    checks = diagnose(samples.facts(status=samples.status(sql_version="0.0.9")))
+    lines = [line.plain for line in reports.doctor_lines(checks, 80)]
+    assert max(len(line) for line in lines) <= 80
+    assert any(line.startswith("FAIL versions") for line in lines)
+    assert any("→ Run as superuser: ALTER EXTENSION pg_sweep UPDATE" in line for line in lines)
+
+
+def test_status_is_ten_lines_at_most() -> None:
+    status = samples.status(
+        effective_mode="off", reason="circuit breaker", runs_save_error="disk full"
+    )
+    report = samples.report(status=status, server=samples.server(autovacuum=False))
+    lines = [line.plain for line in reports.status_lines(report, 80)]
+    assert len(lines) == 10
+    assert max(len(line) for line in lines) <= 80
+    assert lines[-1].strip().startswith("autovacuum is off: ")
+    assert lines[-1].endswith("…")

@@ -1,0 +1,180 @@
+"""Every failure is one line on stderr with what to do, and exit code 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Pgsweep, Result
+from pgsweep import db, errors
+from pgsweep.server import ThrowawayServer, free_port
+
+pytestmark = pytest.mark.server
+
+READERS = ("status", "progress", "runs", "databases")
+
+
+def refused(result: Result, *fragments: str) -> None:
+    """Check the form of an error, and what it says."""
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.startswith("pgsweep: error: ")
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
+    for fragment in (*fragments, "; hint: "):
+        assert fragment in result.err
+
+
+@pytest.mark.parametrize("command", [*READERS, "doctor"])
+def test_no_server(pgsweep: Pgsweep, command: str) -> None:
+    result = pgsweep(command, "-h", "127.0.0.1", "-p", str(free_port()), "-d", "x")
+    refused(result, "connection to server at", "Connection refused", "-h and -p")
+
+
+def test_no_socket(pgsweep: Pgsweep, tmp_path: Path) -> None:
+    refused(pgsweep("status", "-h", str(tmp_path), "-d", "x"), "No such file or directory")
+
+
+def test_no_such_host(pgsweep: Pgsweep) -> None:
+    refused(pgsweep("status", "-h", "no.such.host.invalid", "-d", "x"), "no.such.host.invalid")
+
+
+def test_bad_port(pgsweep: Pgsweep) -> None:
+    refused(pgsweep("status", "-h", "127.0.0.1", "-p", "nonsense", "-d", "x"), "nonsense")
+
+
+def test_bad_connection_string(pgsweep: Pgsweep) -> None:
+    refused(pgsweep("status", "-d", "nonsense=1"), "connection string is not valid")
+
+
+def test_wrong_password(
+    pgsweep: Pgsweep, stub: ThrowawayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = (*stub.flags("stub"), "-U", "with_password")
+    refused(pgsweep("status", *flags), "no password supplied", "PGPASSWORD")
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    refused(pgsweep("status", *flags), "password authentication failed")
+
+
+def test_password_is_asked_for_once(stub: ThrowawayServer) -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return "right"
+
+    target = db.Target("stub", str(stub.folder), str(stub.port), "with_password")
+    with db.connect(target, ask) as session:
+        assert session.server().role == "with_password"
+        # A reconnect does not ask again.
+        session.again().close()
+    assert asked == ["Password: "]
+    with pytest.raises(errors.CannotConnectError, match="password authentication failed"):
+        db.connect(target, lambda _: "wrong")
+
+
+def test_no_such_database(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    refused(pgsweep("status", *stub.flags("nowhere")), 'database "nowhere" does not exist', "-d")
+
+
+def test_no_such_role(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("status", *stub.flags("stub"), "-U", "ghost")
+    refused(result, 'role "ghost" does not exist', "-U")
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_extension_missing(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
+    result = pgsweep(command, *stub.flags("bare"))
+    refused(result, 'extension "pg_sweep" is not installed in database "bare"', "CREATE EXTENSION")
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_library_not_loaded(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
+    result = pgsweep(command, *stub.flags("unloaded"))
+    refused(
+        result,
+        'pg_sweep must be loaded via "shared_preload_libraries"',
+        "hint: Add pg_sweep to it and restart the server.",
+    )
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_sql_objects_older_than_library(
+    pgsweep: Pgsweep, stub: ThrowawayServer, command: str
+) -> None:
+    result = pgsweep(command, *stub.flags("old"))
+    refused(result, "are version 0.1.0, the library is 0.2.0", "ALTER EXTENSION pg_sweep UPDATE")
+
+
+def test_sql_objects_older_than_command(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("progress", *stub.flags("ancient"))
+    refused(result, "does not fit pgsweep", "limited_by", "ALTER EXTENSION pg_sweep UPDATE")
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_unprivileged_role(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
+    result = pgsweep(command, *stub.flags("stub"), "-U", "nobody_special")
+    refused(result, "permission denied for schema sweep", 'GRANT pg_monitor TO "nobody_special"')
+
+
+def test_bad_interval(pgsweep: Pgsweep, flags: tuple[str, ...]) -> None:
+    result = pgsweep("runs", "--since", "yesterdayish", *flags)
+    assert result.code == 2
+    assert 'invalid input syntax for type interval: "yesterdayish"' in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_top_needs_a_terminal(pgsweep: Pgsweep, flags: tuple[str, ...]) -> None:
+    refused(pgsweep("top", *flags), "top needs a terminal", "pgsweep progress --json")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("nonsense",), ("runs", "--limit", "0"), ("runs", "--outcome", "maybe"), ("status", "--what")],
+)
+def test_wrong_usage(pgsweep: Pgsweep, arguments: tuple[str, ...]) -> None:
+    result = pgsweep(*arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert "Traceback" not in result.err
+
+
+def test_a_closed_pipe_is_no_traceback(flags: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "pgsweep", "runs", "--json", "-n", "40", *flags]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=30)
+    assert said == b""
+
+
+def test_a_lost_connection(stub: ThrowawayServer) -> None:
+    with db.connect(stub.target("stub")) as session:
+        stub.psql(
+            "postgres",
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'pgsweep'",
+        )
+        with pytest.raises(errors.ConnectionLostError):
+            session.progress()
+        with session.again() as fresh:
+            assert len(fresh.progress()) == 6
+
+
+def test_pg_config_missing(pgsweep: Pgsweep) -> None:
+    result = pgsweep("demo", "--json", "--pg-config", "/nonexistent/pg_config")
+    refused(result, 'could not run "/nonexistent/pg_config"')
+
+
+def test_demo_without_the_extension(pgsweep: Pgsweep, tmp_path: Path) -> None:
+    config = tmp_path / "pg_config"
+    config.write_text(f"#!/bin/sh\necho {tmp_path}\n")
+    config.chmod(0o755)
+    result = pgsweep("demo", "--json", "--pg-config", str(config))
+    refused(result, 'extension "pg_sweep" is not installed', "make install")

@@ -1,0 +1,146 @@
+"""The commands against the real extension: loaded, not loaded, on a standby."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from conftest import Pgsweep, needs_extension
+from pgsweep import model
+from pgsweep.server import ThrowawayServer, default_pg_config, free_port
+
+pytestmark = [pytest.mark.server, needs_extension]
+
+PATIENCE_S = 30.0
+SETTINGS = {
+    "shared_preload_libraries": "pg_sweep",
+    "sweep.mode": "act",
+    "sweep.min_interval": "1s",
+    "log_autovacuum_min_duration": "0",
+    "autovacuum_naptime": "1h",
+}
+
+
+def columns(kind: type) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[ThrowawayServer]:
+    """A server with pg_sweep at work, one run by hand already made."""
+    with ThrowawayServer(default_pg_config(), SETTINGS) as server:
+        server.psql("postgres", "CREATE EXTENSION pg_sweep")
+        server.psql("postgres", "CREATE TABLE t AS SELECT generate_series(1, 1000) AS i")
+        server.psql("postgres", "DELETE FROM t WHERE i > 500")
+        server.psql("postgres", "VACUUM t")
+        server.psql("postgres", "CREATE ROLE nobody_special LOGIN")
+        server.psql("postgres", "CREATE ROLE watcher LOGIN IN ROLE pg_monitor")
+        yield server
+
+
+@pytest.fixture(scope="module")
+def unloaded() -> Iterator[ThrowawayServer]:
+    """A server with the extension, but without the library."""
+    with ThrowawayServer(default_pg_config(), {}) as server:
+        server.psql("postgres", "CREATE EXTENSION pg_sweep")
+        yield server
+
+
+@pytest.mark.parametrize("command", ["progress", "runs", "databases"])
+def test_rows(pgsweep: Pgsweep, real: ThrowawayServer, command: str) -> None:
+    kind = {"progress": model.Progress, "runs": model.Run, "databases": model.Database}[command]
+    result = pgsweep(command, "--json", *real.flags("postgres"))
+    assert result.code == 0, result.err
+    assert all(list(row) == columns(kind) for row in result.json())
+    assert pgsweep(command, *real.flags("postgres")).code == 0
+
+
+def test_a_run_by_hand(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    (run,) = pgsweep(
+        "runs", "--json", "--table", "public.t", *real.flags("postgres"), "--started-by", "manual"
+    ).json()
+    assert run["outcome"] == "done"
+    assert run["command"] == "VACUUM"
+    assert run["datname"] == "postgres"
+
+
+def test_status_and_doctor(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        # The launcher needs a moment for its first round.
+        result = pgsweep("status", *real.flags("postgres"))
+        if result.code == 0 or time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
+    assert result.code == 0, result.out
+    assert "problems   none" in result.out
+    doctor = pgsweep("doctor", *real.flags("postgres"))
+    assert doctor.code == 0, doctor.out
+    assert "FAIL" not in doctor.out
+
+
+def test_doctor_in_a_database_without_it(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    result = pgsweep("doctor", *real.flags("template1"))
+    assert result.code == 2
+    assert "ok   library    loaded by shared_preload_libraries" in result.out
+    assert 'FAIL extension  not created in database "template1"' in result.out
+
+
+def test_roles(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    assert pgsweep("runs", "--json", *real.flags("postgres"), "-U", "watcher").code == 0
+    refused = pgsweep("runs", "--json", *real.flags("postgres"), "-U", "nobody_special")
+    assert refused.code == 2
+    assert "permission denied for schema sweep" in refused.err
+
+
+def test_mode_off(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    real.psql("postgres", "ALTER SYSTEM SET sweep.mode = off")
+    real.psql("postgres", "SELECT pg_reload_conf()")
+    try:
+        deadline = time.monotonic() + PATIENCE_S
+        while "mode off" not in (out := pgsweep("status", *real.flags("postgres")).out):
+            assert time.monotonic() < deadline, out
+        assert pgsweep("doctor", *real.flags("postgres")).code == 0
+    finally:
+        real.psql("postgres", "ALTER SYSTEM SET sweep.mode = act")
+        real.psql("postgres", "SELECT pg_reload_conf()")
+
+
+@pytest.mark.parametrize("command", ["status", "progress", "runs", "databases"])
+def test_not_loaded(pgsweep: Pgsweep, unloaded: ThrowawayServer, command: str) -> None:
+    result = pgsweep(command, *unloaded.flags("postgres"))
+    assert result.code == 2
+    assert result.out == ""
+    assert 'pg_sweep must be loaded via "shared_preload_libraries"' in result.err
+    assert "hint: " in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_doctor_when_not_loaded(pgsweep: Pgsweep, unloaded: ThrowawayServer) -> None:
+    result = pgsweep("doctor", *unloaded.flags("postgres"))
+    assert result.code == 2
+    assert "FAIL library    pg_sweep is not in shared_preload_libraries" in result.out
+    assert "shared_preload_libraries = 'pg_sweep'" in result.out
+    assert "Install" not in result.out
+
+
+def test_standby(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    hba = real.folder / "data" / "pg_hba.conf"
+    hba.write_text("local replication all trust\n" + hba.read_text())
+    real.psql("postgres", "SELECT pg_reload_conf()")
+    data, port = str(real.folder / "standby"), str(free_port())
+    real.run(["pg_basebackup", "-D", data, "-R", "-c", "fast", *real.flags("postgres")[:-2]])
+    real.start(["postgres", "-D", data, "-c", f"port={port}"], log="standby.log")
+    flags = ("-h", str(real.folder), "-p", port, "-U", "postgres", "-d", "postgres")
+    deadline = time.monotonic() + PATIENCE_S
+    while (result := pgsweep("status", *flags)).code == 2:
+        assert time.monotonic() < deadline, result.err
+        time.sleep(0.1)
+    assert result.code == 0, result.out
+    assert "standby" in result.out
+    doctor = pgsweep("doctor", *flags)
+    assert doctor.code == 0, doctor.out
+    assert pgsweep("progress", "--json", *flags).json() == []

@@ -1,0 +1,182 @@
+"""The screens of `top`, printed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.text import Text
+
+import samples
+from pgsweep.model import Snapshot
+from pgsweep.render import screen
+from pgsweep.tui.state import Panel, UiState
+
+WIDTHS = (60, 76, 80, 106, 136, 200)
+
+
+def plain(lines: list[Text]) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+def test_header() -> None:
+    first, second = screen.header(samples.snapshot(), UiState(), 120)
+    assert "PostgreSQL 15.20  primary  db1.example.com:5432/bench" in first.plain
+    assert "as postgres  up 3d 04h" in first.plain
+    assert "mode act  launcher 4711  workers 1/2  due 4 of 812  oldest xid 6%" in second.plain
+    assert "every 1 s" in second.plain
+
+
+def test_header_before_the_first_snapshot() -> None:
+    _, second = screen.header(None, UiState(), 80)
+    assert "connecting" in second.plain
+
+
+def test_header_names_a_standby_and_the_reason_of_the_mode() -> None:
+    snapshot = samples.snapshot(
+        server=samples.server(in_recovery=True),
+        status=samples.status(effective_mode="observe", reason="standby"),
+    )
+    first, second = screen.header(snapshot, UiState(), 120)
+    assert "standby" in first.plain
+    assert "mode act → observe (standby)" in second.plain
+
+
+def test_header_says_that_the_connection_is_lost() -> None:
+    ui = UiState(trouble="server closed the connection unexpectedly; retrying")
+    _, second = screen.header(samples.snapshot(), ui, 80)
+    assert "server closed the connection unexpectedly; retrying" in second.plain
+
+
+def test_header_says_that_it_is_frozen() -> None:
+    _, second = screen.header(samples.snapshot(), UiState(frozen=True), 80)
+    assert "FROZEN" in second.plain
+
+
+def test_running_vacuums() -> None:
+    screen_text = plain(screen.progress_panel(samples.snapshot(), UiState(), 136, 12))
+    lines = screen_text.splitlines()
+    assert len(lines) == 12
+    assert " ".join(lines[0].split()) == (
+        "PID WHO WHAT TABLE PHASE PROGRESS DONE ETA READ DIRTY WAL COST COST/s ELAPSED LIMITED BY"
+    )
+    assert " ".join(lines[1].split()) == (
+        "100 sweep vac bench.pgbench_accounts scanning heap ━━━━━╸──── 57% 0:09 "
+        "12.3 8.3 4.0 212k 18.3k 0:12 cost limit 200"
+    )
+    assert "200 manual" in lines[2]
+    assert "300 └ worker" in lines[3]
+    assert "antiwrap vac  bench oid 16401" in lines[4]
+    assert lines[-2].startswith("bench.pgbench_accounts · ETA by last run · limited by cost limit")
+    assert lines[-1].startswith("cost 212k at 18.3k/s · read 12.3 dirty 8.3 WAL 4.0 MB/s")
+
+
+def test_running_vacuums_on_80_columns() -> None:
+    lines = plain(screen.progress_panel(samples.snapshot(), UiState(), 76, 8)).splitlines()
+    assert " ".join(lines[0].split()) == "PID WHO TABLE PHASE PROGRESS DONE ETA"
+    assert "cost 212k at 18.3k/s · read 12.3 dirty 8.3 WAL 4.0 MB/s" in lines[-1]
+
+
+def test_the_phase_stands_in_for_the_whole() -> None:
+    snapshot = samples.snapshot(progress=(samples.progress(done_pct=None, phase_pct=40, eta=None),))
+    lines = plain(screen.progress_panel(snapshot, UiState(), 136, 8)).splitlines()
+    assert "scanning heap ━━━━──────  40%" in lines[1]
+    assert "scanning heap 40%" in lines[-2]
+
+
+def test_waiting_sessions_stand_out() -> None:
+    snapshot = samples.snapshot(progress=(samples.progress(waiters=3),))
+    out = plain(screen.progress_panel(snapshot, UiState(), 136, 8))
+    assert "blocks 3!" in out
+    assert "3 sessions waiting for it" in out
+
+
+def test_nothing_runs() -> None:
+    empty = Snapshot(server=samples.server(), status=samples.status())
+    ui = UiState()
+    assert plain(screen.progress_panel(empty, ui, 76, 8)) == "no vacuum is running"
+    assert plain(screen.runs_panel(empty, ui, 76, 8)) == "no vacuum has finished yet"
+    assert plain(screen.databases_panel(empty, ui, 76, 8)) == "no database is visible"
+
+
+def test_recent_runs() -> None:
+    lines = plain(screen.runs_panel(samples.snapshot(), UiState(), 136, 6)).splitlines()
+    assert lines[0].startswith("ENDED    WHO      WHAT TABLE")
+    assert "autovac  vac  bench.pgbench_accounts" in lines[1]
+    assert "done        7.2 s   20.1k    77" in lines[1]
+    assert len(lines) == 6
+
+
+def test_the_selected_run_is_explained() -> None:
+    ui = UiState(focus=Panel.RUNS)
+    lines = plain(screen.runs_panel(samples.snapshot(), ui, 140, 8)).splitlines()
+    assert lines[-1].endswith("dead tuples 20,100 above threshold 20,050")
+
+
+def test_databases() -> None:
+    lines = plain(screen.databases_panel(samples.snapshot(), UiState(), 136, 6)).splitlines()
+    assert lines[0].split()[:4] == ["DATABASE", "OURS", "RELATIONS", "DUE"]
+    assert lines[1].split()[:7] == ["bench", "yes", "412", "2", "123k", "12.3M", "6%"]
+    assert "4 s ago" in lines[1]
+
+
+def test_selection_scrolls_into_view() -> None:
+    snapshot = samples.snapshot()
+    ui = UiState(focus=Panel.RUNS, selected={Panel.RUNS: snapshot.runs[-1].run_id})
+    lines = screen.runs_panel(snapshot, ui, 100, 8)
+    assert str(lines[-2].style) == screen.SELECTED
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("height", [1, 3, 6, 20])
+def test_no_line_is_too_long(width: int, height: int) -> None:
+    long = "t" * 63
+    hostile = samples.progress(relname=long, schemaname="ſchéma中文" * 8, datname="d" * 63)
+    snapshot = samples.snapshot(
+        progress=(hostile, replace(hostile, pid=2_000_000, phase="a phase that is new in 20")),
+        runs=(samples.run(relname=long, reason="r" * 300),),
+        databases=(samples.database(datname="d" * 63, reason="r" * 300),),
+    )
+    for focus in Panel:
+        ui = UiState(focus=focus, message="m" * 300)
+        panels = [
+            screen.progress_panel(snapshot, ui, width, height),
+            screen.runs_panel(snapshot, ui, width, height),
+            screen.databases_panel(snapshot, ui, width, height),
+        ]
+        for lines in panels:
+            assert len(lines) <= max(height, 1)
+            assert all(cell_len(line.plain) <= width for line in lines), plain(lines)
+        for line in (*screen.header(snapshot, ui, width), screen.footer(snapshot, ui, width)):
+            assert cell_len(line.plain) <= width
+
+
+def test_a_hostile_name_is_harmless() -> None:
+    snapshot = samples.snapshot(
+        progress=(samples.progress(relname="a\x1b[31m\nb"),),
+        runs=(samples.run(relname="a\x1b[31m\nb", reason="\x07"),),
+    )
+    ui = UiState(focus=Panel.RUNS)
+    out = screen.progress_panel(snapshot, ui, 136, 8) + screen.runs_panel(snapshot, ui, 136, 8)
+    assert all(line.plain.isprintable() for line in out)
+
+
+def test_footer_asks() -> None:
+    ui = UiState(act=True, question=100)
+    out = screen.footer(samples.snapshot(), ui, 100).plain
+    assert out == " cancel vacuum of bench.pgbench_accounts (process 100)? y/n"
+
+
+@pytest.mark.parametrize("room", [15, 17, 21, 30, 37, 60])
+@pytest.mark.parametrize("focus", list(Panel))
+def test_panels_fill_the_room(room: int, focus: Panel) -> None:
+    heights = screen.heights(focus, room, databases=5, vacuums=3)
+    assert sum(heights.values()) == max(room, 17)
+    assert min(heights.values()) >= 5
+
+
+def test_help_fits_a_small_terminal() -> None:
+    lines = screen.HELP.splitlines()
+    assert len(lines) <= 20
+    assert max(len(line) for line in lines) <= 68

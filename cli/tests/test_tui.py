@@ -1,0 +1,172 @@
+"""`top` as an application, driven by keys, against a server with the stub."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+from textual.pilot import Pilot
+from textual.widget import Widget
+from textual.widgets import Static
+
+from pgsweep import db
+from pgsweep.render import screen
+from pgsweep.server import ThrowawayServer
+from pgsweep.tui.app import PanelWidget, TopApp
+from pgsweep.tui.state import Panel
+
+pytestmark = pytest.mark.server
+
+PATIENCE_S = 15.0
+Scenario = Callable[[TopApp, "Pilot[None]"], Awaitable[None]]
+
+
+def play(
+    stub: ThrowawayServer, scenario: Scenario, size: tuple[int, int] = (80, 24), act: bool = False
+) -> TopApp:
+    """Run `top` in a terminal of that size while the scenario plays."""
+    app = TopApp(db.connect(stub.target("stub")), act=act)
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: app.snapshot is not None)
+            await scenario(app, pilot)
+
+    asyncio.run(run())
+    return app
+
+
+async def until(pilot: Pilot[None], happened: Callable[[], bool]) -> None:
+    """Wait until something has happened."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < deadline, "waited in vain"
+        await pilot.pause(0.02)
+
+
+def footer(app: TopApp) -> str:
+    return screen.footer(app.snapshot, app.ui, app.size.width).plain
+
+
+def header(app: TopApp) -> str:
+    return "\n".join(line.plain for line in screen.header(app.snapshot, app.ui, app.size.width))
+
+
+def panel(app: TopApp, which: Panel) -> PanelWidget:
+    return app.query_one(f"#panel{which.value}", PanelWidget)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (60, 18)])
+def test_screen(stub: ThrowawayServer, size: tuple[int, int]) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        shown = "\n".join(line.plain for line in panel(app, Panel.PROGRESS).lines)
+        assert size[1] < 40 or "antiwrap" in shown
+        assert "sessions" in shown
+        assert panel(app, Panel.PROGRESS).border_title == "1 running vacuums (4)"
+        assert "autovac" in "\n".join(line.plain for line in panel(app, Panel.RUNS).lines)
+        assert "archive" in "\n".join(line.plain for line in panel(app, Panel.DATABASES).lines)
+        # Nothing hangs over the edge.
+        for widget in app.query(Static).exclude("#help"):
+            region = widget.region
+            assert region.right <= size[0]
+            assert region.bottom <= max(size[1], 20)
+        picture = app.export_screenshot()
+        assert "pgbench" in picture
+
+    play(stub, scenario, size)
+
+
+def test_freeze(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("space")
+        assert "FROZEN" in header(app)
+        frozen = app.snapshot
+        await pilot.press("minus")
+        await pilot.pause(1.2)
+        assert app.snapshot is frozen
+        await pilot.press("space")
+        await until(pilot, lambda: app.snapshot is not frozen)
+
+    play(stub, scenario)
+
+
+def test_refresh_interval(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("plus", "plus")
+        assert "every 3 s" in header(app)
+
+    play(stub, scenario, size=(140, 40))
+
+
+def test_help_and_panels(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        def help_box() -> Widget:
+            return app.query_one("#help")
+
+        await pilot.press("h")
+        await pilot.pause()
+        assert help_box().display
+        assert help_box().region.bottom <= 24
+        assert help_box().region.right <= 80
+        await pilot.press("x")
+        assert not help_box().display
+        await pilot.press("tab", "down", "down")
+        assert panel(app, Panel.RUNS).has_class("focused")
+        await pilot.click("#panel3")
+        assert panel(app, Panel.DATABASES).has_class("focused")
+
+    play(stub, scenario)
+
+
+def test_cancel_is_refused_without_act(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("C")
+        assert "start pgsweep top --act" in footer(app)
+
+    play(stub, scenario)
+
+
+def test_cancel(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("down", "down", "down", "down", "C")
+        assert "cancel vacuum of bench.pgbench_accounts (process 48213)? y/n" in footer(app)
+        await pilot.press("n")
+        assert "not cancelled" in footer(app)
+        await pilot.press("C", "y")
+        await until(pilot, lambda: "cancel sent to process 48213" in footer(app))
+        await pilot.press("up", "C", "y")
+        await until(pilot, lambda: "process 48400 is not running a vacuum" in footer(app))
+
+    play(stub, scenario, act=True)
+
+
+def test_quit(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("q")
+        await until(pilot, lambda: not app.is_running)
+
+    play(stub, scenario)
+
+
+def test_a_lost_connection_is_shown_and_made_again(stub: ThrowawayServer) -> None:
+    kill = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pgsweep'"
+    )
+
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        stub.psql("postgres", "ALTER DATABASE stub ALLOW_CONNECTIONS false")
+        try:
+            stub.psql("postgres", kill)
+            await until(pilot, lambda: "retrying" in header(app))
+            # What was read before is still to be seen.
+            assert app.snapshot is not None
+        finally:
+            stub.psql("postgres", "ALTER DATABASE stub ALLOW_CONNECTIONS true")
+        lost = app.snapshot
+        await until(pilot, lambda: app.snapshot is not lost)
+        assert "retrying" not in header(app)
+
+    play(stub, scenario)

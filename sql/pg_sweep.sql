@@ -1,0 +1,224 @@
+/* pg_sweep: SQL objects. Single source; "make" copies it to the versioned name. */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION pg_sweep" to load this file. \quit
+
+-- Fails if the schema exists: somebody else's schema is never adopted.
+CREATE SCHEMA sweep;
+
+COMMENT ON SCHEMA sweep IS 'pg_sweep: an autovacuum that can be seen, steered and trusted';
+
+--
+-- Functions behind the views.  The C symbol carries the SQL version that
+-- introduced its result columns, because the library changes at a restart
+-- and these objects only at ALTER EXTENSION UPDATE.
+--
+
+CREATE FUNCTION sweep.get_progress(
+	OUT pid integer, OUT leader_pid integer, OUT datid oid, OUT relid oid,
+	OUT schemaname text, OUT relname text,
+	OUT command text, OUT started_by text, OUT mode text, OUT phase text,
+	OUT phase_pct double precision, OUT started_at timestamptz,
+	OUT blks_hit bigint, OUT blks_read bigint, OUT blks_dirtied bigint,
+	OUT wal_records bigint, OUT wal_fpi bigint, OUT wal_bytes numeric,
+	OUT cost bigint, OUT cost_per_s double precision,
+	OUT read_mb_per_s double precision, OUT dirty_mb_per_s double precision,
+	OUT wal_mb_per_s double precision,
+	OUT delay_time double precision, OUT sleep_pct double precision,
+	OUT done_pct double precision, OUT eta interval, OUT eta_at timestamptz,
+	OUT eta_basis text, OUT index_pass bigint, OUT limited_by text,
+	OUT cost_limit integer, OUT cost_delay double precision,
+	OUT pages bigint, OUT parallel_workers integer)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_progress_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep.get_runs(
+	OUT run_id bigint, OUT pid integer, OUT datid oid, OUT relid oid,
+	OUT schemaname text, OUT relname text,
+	OUT command text, OUT started_by text, OUT mode text,
+	OUT started_at timestamptz, OUT ended_at timestamptz,
+	OUT blks_hit bigint, OUT blks_read bigint, OUT blks_dirtied bigint,
+	OUT wal_records bigint, OUT wal_fpi bigint, OUT wal_bytes numeric,
+	OUT cost bigint, OUT delay_time double precision,
+	OUT cost_limit integer, OUT cost_delay double precision,
+	OUT pages bigint, OUT index_pass bigint,
+	OUT tuples_removed bigint, OUT dead_not_removable bigint,
+	OUT outcome text, OUT reason text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_runs_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep.get_databases(
+	OUT datid oid, OUT ours boolean, OUT reason text,
+	OUT relations bigint, OUT due bigint, OUT dead_tuples bigint,
+	OUT workers integer, OUT last_visit timestamptz, OUT next_visit timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_databases_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep.get_decisions(
+	OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
+	OUT decision text, OUT reason text,
+	OUT first_at timestamptz, OUT last_at timestamptz, OUT times bigint,
+	OUT not_before timestamptz, OUT dead_tuples bigint, OUT ins_since_vacuum bigint,
+	OUT next_dead_tuples bigint, OUT next_ins_since_vacuum bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_decisions_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep.get_status(
+	OUT library_version text, OUT server_version_built integer,
+	OUT mode text, OUT effective_mode text, OUT reason text,
+	OUT launcher_pid integer, OUT launcher_started_at timestamptz,
+	OUT workers integer, OUT max_workers integer,
+	OUT rounds bigint, OUT last_round_at timestamptz,
+	OUT last_round_time double precision, OUT max_round_time double precision,
+	OUT relations bigint, OUT due bigint,
+	OUT worker_starts bigint, OUT worker_start_failures bigint,
+	OUT runs bigint, OUT runs_saved_at timestamptz, OUT runs_save_error text,
+	OUT decisions_used integer, OUT decisions_size integer, OUT decisions_dropped bigint,
+	OUT databases_dropped bigint, OUT recent_crashes integer)
+RETURNS record
+AS 'MODULE_PATHNAME', 'sweep_status_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep.get_features(OUT feature text, OUT enabled boolean, OUT detail text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_features_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+--
+-- Views: they only read.
+--
+
+CREATE VIEW sweep.progress AS
+SELECT p.pid, p.leader_pid, p.datid, d.datname, p.relid,
+       coalesce(p.schemaname, n.nspname::pg_catalog.text) AS schemaname,
+       coalesce(p.relname, c.relname::pg_catalog.text) AS relname,
+       p.command, p.started_by, p.mode, p.phase, p.phase_pct, p.started_at,
+       p.blks_hit, p.blks_read, p.blks_dirtied,
+       p.wal_records, p.wal_fpi, p.wal_bytes,
+       p.cost, p.cost_per_s, p.read_mb_per_s, p.dirty_mb_per_s, p.wal_mb_per_s,
+       p.delay_time, p.sleep_pct, p.done_pct, p.eta, p.eta_at, p.eta_basis,
+       p.index_pass,
+       (SELECT pg_catalog.count(*) FROM pg_catalog.pg_locks l
+        WHERE NOT l.granted AND l.locktype OPERATOR(pg_catalog.=) 'relation'
+          AND l.database OPERATOR(pg_catalog.=) p.datid
+          AND l.relation OPERATOR(pg_catalog.=) p.relid
+          AND l.pid OPERATOR(pg_catalog.<>) p.pid)::pg_catalog.int4 AS waiters,
+       p.limited_by, p.cost_limit, p.cost_delay, p.pages, p.parallel_workers
+FROM sweep.get_progress() p
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid
+     LEFT JOIN pg_catalog.pg_class c
+       ON c.oid OPERATOR(pg_catalog.=) p.relid AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+
+COMMENT ON VIEW sweep.progress IS 'one row per running vacuum or analyze in the whole cluster, with its accumulated cost, rates and time left';
+
+CREATE VIEW sweep.runs AS
+SELECT r.run_id, r.pid, r.datid, d.datname, r.relid,
+       coalesce(r.schemaname, n.nspname::pg_catalog.text) AS schemaname,
+       coalesce(r.relname, c.relname::pg_catalog.text) AS relname,
+       r.command, r.started_by, r.mode, r.started_at, r.ended_at,
+       r.blks_hit, r.blks_read, r.blks_dirtied,
+       r.wal_records, r.wal_fpi, r.wal_bytes,
+       r.cost,
+       r.cost OPERATOR(pg_catalog./) e.s AS cost_per_s,
+       r.blks_read OPERATOR(pg_catalog.*) b.mb OPERATOR(pg_catalog./) e.s AS read_mb_per_s,
+       r.blks_dirtied OPERATOR(pg_catalog.*) b.mb OPERATOR(pg_catalog./) e.s AS dirty_mb_per_s,
+       r.wal_bytes::pg_catalog.float8 OPERATOR(pg_catalog./) 1048576.0::pg_catalog.float8 OPERATOR(pg_catalog./) e.s AS wal_mb_per_s,
+       r.delay_time,
+       least(100::pg_catalog.float8, r.delay_time OPERATOR(pg_catalog./) (e.s OPERATOR(pg_catalog.*) 10.0::pg_catalog.float8)) AS sleep_pct,
+       r.cost_limit, r.cost_delay, r.pages, r.index_pass,
+       r.tuples_removed, r.dead_not_removable, r.outcome, r.reason
+FROM sweep.get_runs() r
+     CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 OPERATOR(pg_catalog./) 1048576.0::pg_catalog.float8 AS mb) b
+     -- NULL: too short to speak of a rate
+     CROSS JOIN LATERAL (SELECT CASE WHEN r.ended_at OPERATOR(pg_catalog.-) r.started_at OPERATOR(pg_catalog.>=) '10 ms'::pg_catalog.interval
+                                     THEN EXTRACT(EPOCH FROM r.ended_at OPERATOR(pg_catalog.-) r.started_at)::pg_catalog.float8 END AS s) e
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) r.datid
+     LEFT JOIN pg_catalog.pg_class c
+       ON c.oid OPERATOR(pg_catalog.=) r.relid AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+
+COMMENT ON VIEW sweep.runs IS 'one row per finished vacuum or analyze that the ledger keeps';
+
+CREATE VIEW sweep.databases AS
+SELECT d.oid AS datid, d.datname, s.ours, s.reason, s.relations, s.due, s.dead_tuples,
+       pg_catalog.age(d.datfrozenxid) AS xid_age,
+       pg_catalog.mxid_age(d.datminmxid) AS mxid_age,
+       s.workers, s.last_visit, s.next_visit
+FROM pg_catalog.pg_database d
+     LEFT JOIN sweep.get_databases() s ON s.datid OPERATOR(pg_catalog.=) d.oid;
+
+COMMENT ON VIEW sweep.databases IS 'one row per database: what the scout sees there and when a worker was last there';
+
+CREATE VIEW sweep.decisions AS
+SELECT s.datid, d.datname, s.relid,
+       coalesce(s.schemaname, n.nspname::pg_catalog.text) AS schemaname,
+       coalesce(s.relname, c.relname::pg_catalog.text) AS relname,
+       s.decision, s.reason, s.first_at, s.last_at, s.times, s.not_before,
+       s.dead_tuples, s.ins_since_vacuum, s.next_dead_tuples, s.next_ins_since_vacuum
+FROM sweep.get_decisions() s
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid
+     LEFT JOIN pg_catalog.pg_class c
+       ON c.oid OPERATOR(pg_catalog.=) s.relid AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+
+COMMENT ON VIEW sweep.decisions IS 'one row per table that looked due: what was decided about it last, why, and when it will be looked at again';
+
+CREATE VIEW sweep.status AS
+SELECT x.extversion AS sql_version, s.*
+FROM sweep.get_status() s
+     LEFT JOIN pg_catalog.pg_extension x ON x.extname OPERATOR(pg_catalog.=) 'pg_sweep';
+
+COMMENT ON VIEW sweep.status IS 'one row: is pg_sweep working, and if not, why';
+
+CREATE VIEW sweep.features AS
+SELECT f.feature, f.enabled, f.detail FROM sweep.get_features() f;
+
+COMMENT ON VIEW sweep.features IS 'one row per part that reads private structures of the server: was its layout validated at start';
+
+--
+-- Functions that act.  EXECUTE is the switch; what VACUUM or
+-- pg_cancel_backend would check is checked in C as well.
+--
+
+CREATE FUNCTION sweep.cancel(pid integer) RETURNS boolean
+AS 'MODULE_PATHNAME', 'sweep_cancel_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.cancel(integer) IS 'cancel the running vacuum of that process; false with a WARNING if it is not running one';
+
+CREATE FUNCTION sweep.reset_runs() RETURNS void
+AS 'MODULE_PATHNAME', 'sweep_reset_runs_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.reset_runs() IS 'forget all finished runs';
+
+CREATE FUNCTION sweep.rearm() RETURNS boolean
+AS 'MODULE_PATHNAME', 'sweep_rearm_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.rearm() IS 'switch pg_sweep on again after the circuit breaker switched it off; false if it was not off';
+
+--
+-- Privileges: nothing for PUBLIC; reading for pg_monitor.
+--
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep FROM PUBLIC;
+
+GRANT USAGE ON SCHEMA sweep TO pg_monitor;
+GRANT SELECT ON ALL TABLES IN SCHEMA sweep TO pg_monitor;
+GRANT EXECUTE ON FUNCTION
+	sweep.get_progress(), sweep.get_runs(), sweep.get_databases(),
+	sweep.get_decisions(), sweep.get_status(), sweep.get_features()
+TO pg_monitor;
+
+-- pg_maintain exists from PostgreSQL 17 on.
+DO $$
+BEGIN
+	IF EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) 'pg_maintain') THEN
+		GRANT USAGE ON SCHEMA sweep TO pg_maintain;
+		GRANT EXECUTE ON FUNCTION sweep.cancel(integer) TO pg_maintain;
+	END IF;
+END
+$$;

@@ -1,0 +1,35 @@
+/*
+ * bgworker.h
+ *		The background workers of pg_sweep: how they are made.
+ */
+#ifndef SWEEP_BGWORKER_H
+#define SWEEP_BGWORKER_H
+
+#include "postgres.h"
+#include "postmaster/bgworker.h"
+
+/* Postmaster, at its start. */
+extern void bgworker_register_launcher(void);
+
+/* Starts a worker for a slot; NULL when no background worker is free. */
+extern BackgroundWorkerHandle *bgworker_start_worker(int slot, uint32 generation);
+extern int	bgworker_arg_slot(Datum arg);
+extern uint32 bgworker_arg_generation(Datum arg);
+
+/* What both kinds do first: signal handlers. */
+extern void bgworker_prologue(void);
+
+/*
+ * What a process that vacuums does after connecting: settings that a database
+ * owner could have planted are overridden, and it is marked so that users do
+ * not wait for it.
+ */
+extern void bgworker_become_vacuum(void);
+
+/* The launcher publishes the server's own values of the settings for VACUUM. */
+extern void bgworker_publish_settings(void);
+
+extern PGDLLEXPORT void sweep_launcher_main(Datum arg);
+extern PGDLLEXPORT void sweep_worker_main(Datum arg);
+
+#endif							/* SWEEP_BGWORKER_H */

@@ -1,0 +1,253 @@
+/*
+ * candidates.c
+ *		The tables of one database, with all that is needed to decide: pg_class,
+ *		reloptions, counters, thresholds.
+ *
+ * Runs in a worker.  AccessShareLock on pg_class only; no table is opened.
+ */
+#include "candidates.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/multixact.h"
+#include "access/reloptions.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "postmaster/autovacuum.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "scout.h"
+
+/* Within this share of the limit a table is core's anti-wraparound work. */
+#define WRAPAROUND_NEAR		0.95
+
+/* Of a table that has a TOAST table: what that one inherits. */
+typedef struct ToastOwner
+{
+	Oid			toastrelid;		/* hash key */
+	AutoVacOpts *opts;
+} ToastOwner;
+
+static AutoVacOpts *
+read_options(HeapTuple tuple, TupleDesc desc)
+{
+	bytea	   *options = extractRelOptions(tuple, desc, NULL);
+	AutoVacOpts *opts;
+
+	if (options == NULL)
+		return NULL;
+	opts = palloc(sizeof(AutoVacOpts));
+	memcpy(opts, &((StdRdOptions *) options)->autovacuum, sizeof(AutoVacOpts));
+	pfree(options);
+	return opts;
+}
+
+/* A table's own value where it has one, as relation_needs_vacanalyze() does. */
+static ThresholdSettings
+settings_of_table(const AutoVacOpts *opts)
+{
+	ThresholdSettings s = scout_server_settings();
+
+	if (opts == NULL)
+		return s;
+	if (opts->vacuum_threshold >= 0)
+		s.vacuum_base = opts->vacuum_threshold;
+	if (opts->vacuum_scale_factor >= 0)
+		s.vacuum_scale = opts->vacuum_scale_factor;
+	if (opts->vacuum_ins_threshold >= -1)
+		s.insert_base = opts->vacuum_ins_threshold;
+	if (opts->vacuum_ins_scale_factor >= 0)
+		s.insert_scale = opts->vacuum_ins_scale_factor;
+	s.vacuum_max = compat_vacuum_max_threshold(opts);
+	return s;
+}
+
+static bool
+wraparound_is_near(Form_pg_class form, const AutoVacOpts *opts)
+{
+	int			xid_limit = autovacuum_freeze_max_age;
+	int			mxid_limit = MultiXactMemberFreezeThreshold();
+	int32		xid_age = 0;
+	int32		mxid_age = 0;
+
+	if (opts && opts->freeze_max_age >= 0)
+		xid_limit = Min(xid_limit, opts->freeze_max_age);
+	if (opts && opts->multixact_freeze_max_age >= 0)
+		mxid_limit = Min(mxid_limit, opts->multixact_freeze_max_age);
+
+	if (TransactionIdIsNormal(form->relfrozenxid))
+		xid_age = (int32) (ReadNextTransactionId() - form->relfrozenxid);
+	if (MultiXactIdIsValid(form->relminmxid))
+		mxid_age = (int32) (ReadNextMultiXactId() - form->relminmxid);
+	return xid_age > WRAPAROUND_NEAR * xid_limit || mxid_age > WRAPAROUND_NEAR * mxid_limit;
+}
+
+/* What pg_class tells; names are left to the caller. */
+static void
+fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts)
+{
+	ThresholdSettings settings = settings_of_table(opts);
+
+	c->key.dboid = form->relisshared ? InvalidOid : MyDatabaseId;
+	c->key.relid = form->oid;
+	c->catalog = IsCatalogRelationOid(form->oid) || IsToastNamespace(form->relnamespace);
+	c->temporary = form->relpersistence == RELPERSISTENCE_TEMP;
+	c->opts = opts;
+	c->enabled = opts == NULL || opts->enabled;
+	c->reltuples = form->reltuples;
+	c->pages = form->relpages;
+	c->frozen_pages = compat_relallfrozen(form);
+	c->wraparound_near = wraparound_is_near(form, opts);
+	c->thresholds = threshold_compute(&settings, c->reltuples, c->pages, c->frozen_pages);
+	strlcpy(c->relname, NameStr(form->relname), NAMEDATALEN);
+}
+
+bool
+candidate_count(Candidate *c)
+{
+	PgStat_StatTabEntry stats;
+
+	if (!scout_read_relation(c->key.dboid, c->key.relid, &stats))
+		return false;
+	c->live = compat_tab_live(&stats);
+	c->dead = compat_tab_dead(&stats);
+	c->ins = compat_tab_ins(&stats);
+	c->score = score_compute(&c->thresholds, c->dead, c->ins);
+	return true;
+}
+
+bool
+candidate_is_due(const Candidate *c)
+{
+	return threshold_vacuum_due(&c->thresholds, c->dead) ||
+		threshold_insert_due(&c->thresholds, c->ins);
+}
+
+static void
+name_schema(Candidate *c, Oid namespace)
+{
+	char	   *name = get_namespace_name(namespace);
+
+	strlcpy(c->schemaname, name ? name : "", NAMEDATALEN);
+}
+
+static HTAB *
+create_toast_owners(void)
+{
+	HASHCTL		info = {0};
+
+	info.keysize = sizeof(Oid);
+	info.entrysize = sizeof(ToastOwner);
+	info.hcxt = CurrentMemoryContext;
+	return hash_create("sweep TOAST owners", 128, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Reads one pg_class row into the list, if it is a table with statistics. */
+static List *
+read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+	AutoVacOpts *opts;
+	Candidate  *c;
+
+	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
+		form->relkind != RELKIND_TOASTVALUE)
+		return list;
+
+	opts = read_options(tuple, desc);
+	if (opts != NULL && OidIsValid(form->reltoastrelid))
+	{
+		ToastOwner *owner = hash_search(toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
+
+		owner->opts = opts;
+	}
+	if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
+	{
+		ToastOwner *owner = hash_search(toast_owners, &form->oid, HASH_FIND, NULL);
+
+		opts = owner ? owner->opts : NULL;
+	}
+
+	c = palloc0(sizeof(Candidate));
+	fill(c, form, opts);
+	if (!candidate_count(c))
+	{
+		pfree(c);
+		return list;
+	}
+	name_schema(c, form->relnamespace);
+	return lappend(list, c);
+}
+
+/* One pass over pg_class for TOAST tables, or for the others. */
+static List *
+read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast)
+{
+	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		CHECK_FOR_INTERRUPTS();
+		if ((form->relkind == RELKIND_TOASTVALUE) == toast)
+			list = read_row(list, tuple, RelationGetDescr(rel), toast_owners);
+	}
+	table_endscan(scan);
+	return list;
+}
+
+List *
+candidates_read(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *list = NIL;
+	HTAB	   *toast_owners;
+	Relation	rel;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	toast_owners = create_toast_owners();
+	rel = table_open(RelationRelationId, AccessShareLock);
+
+	/* tables before their TOAST tables, which inherit their options */
+	list = read_pass(list, rel, toast_owners, false);
+	list = read_pass(list, rel, toast_owners, true);
+
+	table_close(rel, AccessShareLock);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	hash_destroy(toast_owners);
+	return list;
+}
+
+bool
+candidate_refresh(Candidate *c)
+{
+	MemoryContext context = CurrentMemoryContext;
+	HeapTuple	tuple;
+	bool		found;
+
+	StartTransactionCommand();
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(c->key.relid));
+	found = HeapTupleIsValid(tuple);
+	if (found)
+	{
+		fill(c, (Form_pg_class) GETSTRUCT(tuple), c->opts);
+		ReleaseSysCache(tuple);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return found && candidate_count(c);
+}

@@ -1,0 +1,51 @@
+/*
+ * candidates.h
+ *		The tables of one database, with all that is needed to decide.
+ */
+#ifndef SWEEP_CANDIDATES_H
+#define SWEEP_CANDIDATES_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+#include "utils/rel.h"
+
+#include "policy/score.h"
+#include "policy/threshold.h"
+#include "shmem.h"
+
+typedef struct Candidate
+{
+	DecisionKey key;			/* dboid invalid: shared catalog */
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
+	bool		catalog;
+	bool		temporary;
+	AutoVacOpts *opts;			/* NULL: none */
+	bool		enabled;		/* autovacuum_enabled */
+	double		reltuples;
+	int64		pages;
+	int64		frozen_pages;
+	int64		live;
+	int64		dead;
+	int64		ins;
+	Thresholds	thresholds;
+	Score		score;
+	bool		wraparound_near;	/* core's own vacuum is close */
+} Candidate;
+
+/*
+ * Reads all tables of this database that have statistics; in a transaction of
+ * its own; the list and its contents are in the current memory context.
+ */
+extern List *candidates_read(void);
+
+/* Reads one again; false when it is gone.  Its own transaction. */
+extern bool candidate_refresh(Candidate *c);
+
+/* Counters and what follows from them, without a transaction. */
+extern bool candidate_count(Candidate *c);
+
+extern bool candidate_is_due(const Candidate *c);
+
+#endif							/* SWEEP_CANDIDATES_H */

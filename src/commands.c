@@ -1,0 +1,130 @@
+/*
+ * commands.c
+ *		SQL functions that act.  EXECUTE on each is the switch; what core would
+ *		check for the same act is checked here as well.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+
+#include "access/htup_details.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/acl.h"
+
+#include "breaker.h"
+#include "compat.h"
+#include "ledger.h"
+#include "meter.h"
+
+static void
+wake_launcher(void)
+{
+	struct Latch *latch;
+
+	SpinLockAcquire(&sweep_shared->mutex);
+	latch = sweep_shared->launcher_latch;
+	SpinLockRelease(&sweep_shared->mutex);
+	if (latch)
+		SetLatch(latch);
+}
+
+/* The slot in which that process vacuums. */
+static bool
+find_meter(int pid, MeterSlot *slot)
+{
+	for (int i = 0; i < shmem_meter_count(); i++)
+	{
+		if (meter_read(i, slot) && slot->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * As pg_cancel_backend(): a superuser anything; the same role, or a member of
+ * it, its own; pg_signal_backend what no superuser started.  The vacuums that
+ * the system started itself run as superuser but belong to nobody: who may
+ * signal backends may cancel those as well, and so may who could have run
+ * VACUUM on the table.
+ */
+static bool
+may_cancel(const MeterSlot *slot)
+{
+	PGPROC	   *proc = BackendPidGetProc(slot->pid);
+	bool		ours = slot->starter != RUN_BY_MANUAL;
+
+	if (superuser())
+		return true;
+	if (proc == NULL)
+		return false;
+	if (!ours && has_privs_of_role(GetUserId(), proc->roleId) &&
+		!superuser_arg(proc->roleId))
+		return true;
+	if (has_privs_of_role(GetUserId(), ROLE_PG_SIGNAL_BACKEND) &&
+		(ours || !superuser_arg(proc->roleId)))
+		return true;
+	return ours && slot->dboid == MyDatabaseId && slot->relid != InvalidOid &&
+		compat_may_vacuum(slot->relid);
+}
+
+PG_FUNCTION_INFO_V1(sweep_cancel_0_1);
+Datum
+sweep_cancel_0_1(PG_FUNCTION_ARGS)
+{
+	int			pid = PG_GETARG_INT32(0);
+	MeterSlot	slot;
+
+	shmem_require();
+	if (!find_meter(pid, &slot))
+	{
+		ereport(WARNING,
+				(errmsg("process %d is not running a vacuum", pid)));
+		PG_RETURN_BOOL(false);
+	}
+	if (!may_cancel(&slot))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to cancel the vacuum of process %d", pid),
+				 errdetail("Only a superuser, a role with privileges of \"pg_signal_backend\", or a role that may vacuum the table can cancel it.")));
+	if (slot.starter == RUN_BY_AUTOVACUUM_WRAPAROUND)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("process %d is preventing transaction ID wraparound", pid),
+				 errhint("It would start again at once. If it must be, use pg_cancel_backend().")));
+	if (kill(pid, SIGINT) != 0)
+	{
+		ereport(WARNING,
+				(errmsg("could not send signal to process %d: %m", pid)));
+		PG_RETURN_BOOL(false);
+	}
+	PG_RETURN_BOOL(true);
+}
+
+PG_FUNCTION_INFO_V1(sweep_reset_runs_0_1);
+Datum
+sweep_reset_runs_0_1(PG_FUNCTION_ARGS)
+{
+	shmem_require();
+	ledger_reset();
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(sweep_rearm_0_1);
+Datum
+sweep_rearm_0_1(PG_FUNCTION_ARGS)
+{
+	bool		was_off;
+
+	shmem_require();
+	was_off = breaker_rearm();
+	wake_launcher();
+	PG_RETURN_BOOL(was_off);
+}

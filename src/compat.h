@@ -1,0 +1,165 @@
+/*
+ * compat.h
+ *		The differences between PostgreSQL 15 and 19, and nothing else.
+ *
+ * Only this file and compat.c mention PG_VERSION_NUM.  The rest is written for
+ * the newest server; here older ones are made to look like it.
+ */
+#ifndef SWEEP_COMPAT_H
+#define SWEEP_COMPAT_H
+
+#include "postgres.h"
+
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+#include "tcop/pquery.h"
+#include "utils/guc.h"
+#include "utils/hsearch.h"
+#include "utils/rel.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "pg_sweep supports PostgreSQL 15 to 19"
+#endif
+
+/* 17 renamed backend ids and made them start at 0. */
+#if PG_VERSION_NUM >= 170000
+#define compat_backend_index()	((int) MyProcNumber)
+#else
+#define compat_backend_index()	((int) MyBackendId - 1)
+#endif
+
+/* 17 tells process types by MyBackendType. */
+#if PG_VERSION_NUM >= 170000
+#define compat_am_autovacuum_worker()	AmAutoVacuumWorkerProcess()
+#else
+#include "postmaster/autovacuum.h"
+#define compat_am_autovacuum_worker()	IsAutoVacuumWorkerProcess()
+#endif
+
+/* 16 separated the effective cost values from the settings. */
+#if PG_VERSION_NUM >= 160000
+#define compat_cost_limit()		vacuum_cost_limit
+#define compat_cost_delay()		vacuum_cost_delay
+#define compat_failsafe_active()	VacuumFailsafeActive
+#else
+#define compat_cost_limit()		VacuumCostLimit
+#define compat_cost_delay()		VacuumCostDelay
+#define compat_failsafe_active()	false	/* not published */
+#endif
+
+/* 16 renamed the counters of a table. */
+#if PG_VERSION_NUM >= 160000
+#define compat_tab_live(t)		((t)->live_tuples)
+#define compat_tab_dead(t)		((t)->dead_tuples)
+#define compat_tab_ins(t)		((t)->ins_since_vacuum)
+#define compat_tab_mod(t)		((t)->mod_since_analyze)
+#else
+#define compat_tab_live(t)		((t)->n_live_tuples)
+#define compat_tab_dead(t)		((t)->n_dead_tuples)
+#define compat_tab_ins(t)		((t)->inserts_since_vacuum)
+#define compat_tab_mod(t)		((t)->changes_since_analyze)
+#endif
+
+/* 17 counts dead items in bytes, and index progress is new. */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_PROGRESS_DEAD	PROGRESS_VACUUM_DEAD_TUPLE_BYTES
+#define COMPAT_PROGRESS_INDEXES_TOTAL	PROGRESS_VACUUM_INDEXES_TOTAL
+#define COMPAT_PROGRESS_INDEXES_PROCESSED	PROGRESS_VACUUM_INDEXES_PROCESSED
+#else
+#define COMPAT_PROGRESS_DEAD	PROGRESS_VACUUM_NUM_DEAD_TUPLES
+#define COMPAT_PROGRESS_INDEXES_TOTAL	(-1)
+#define COMPAT_PROGRESS_INDEXES_PROCESSED	(-1)
+#endif
+
+/* 18 measures the delay, with track_cost_delay_timing. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_PROGRESS_VACUUM_DELAY	PROGRESS_VACUUM_DELAY_TIME
+#define COMPAT_PROGRESS_ANALYZE_DELAY	PROGRESS_ANALYZE_DELAY_TIME
+#define compat_delay_is_timed()	track_cost_delay_timing
+#else
+#define COMPAT_PROGRESS_VACUUM_DELAY	(-1)
+#define COMPAT_PROGRESS_ANALYZE_DELAY	(-1)
+#define compat_delay_is_timed()	false
+#endif
+
+/* 19 tells a vacuum's mode, and VACUUM FULL became a form of REPACK. */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_PROGRESS_MODE	PROGRESS_VACUUM_MODE
+#define COMPAT_PROGRESS_REWRITE	PROGRESS_COMMAND_REPACK
+#define COMPAT_REWRITE_PHASE	PROGRESS_REPACK_PHASE
+#define COMPAT_REWRITE_TOTAL	PROGRESS_REPACK_TOTAL_HEAP_BLKS
+#define COMPAT_REWRITE_SCANNED	PROGRESS_REPACK_HEAP_BLKS_SCANNED
+#else
+#define COMPAT_PROGRESS_MODE	(-1)
+#define COMPAT_PROGRESS_REWRITE	PROGRESS_COMMAND_CLUSTER
+#define COMPAT_REWRITE_PHASE	PROGRESS_CLUSTER_PHASE
+#define COMPAT_REWRITE_TOTAL	PROGRESS_CLUSTER_TOTAL_HEAP_BLKS
+#define COMPAT_REWRITE_SCANNED	PROGRESS_CLUSTER_HEAP_BLKS_SCANNED
+#endif
+
+/* 19 has one log_min_messages per process type. */
+#if PG_VERSION_NUM >= 190000
+#define compat_log_min_messages()	log_min_messages[MyBackendType]
+#else
+#define compat_log_min_messages()	log_min_messages
+#endif
+
+/* 17 added transaction_timeout. */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_HAS_TRANSACTION_TIMEOUT	1
+#else
+#define COMPAT_HAS_TRANSACTION_TIMEOUT	0
+#endif
+
+/* 16 keeps VACUUM from scanning pg_class after every table. */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_HAS_SKIP_DATABASE_STATS	1
+#else
+#define COMPAT_HAS_SKIP_DATABASE_STATS	0
+#endif
+
+/* 17 lets a role be given MAINTAIN. */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_HAS_MAINTAIN		1
+#else
+#define COMPAT_HAS_MAINTAIN		0
+#endif
+
+/* 18 widened the object part of a statistics key. */
+#if PG_VERSION_NUM >= 180000
+#define compat_stat_objid(key)	((key)->objid)
+#else
+#define compat_stat_objid(key)	((key)->objoid)
+#endif
+
+/* 17 renamed the wait for somebody's pin, 19 made it one of several. */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_WAIT_BUFFER_PIN	PG_WAIT_BUFFER
+#elif PG_VERSION_NUM >= 170000
+#define COMPAT_WAIT_BUFFER_PIN	PG_WAIT_BUFFERPIN
+#else
+#define COMPAT_WAIT_BUFFER_PIN	PG_WAIT_BUFFER_PIN
+#endif
+
+/* The settings of the server that VACUUM obeys and a database may override. */
+extern const char *const compat_vacuum_settings[];
+
+extern bool compat_holds_lock(Oid relid, LOCKMODE mode);
+extern int	compat_locked_relations(LOCKMODE mode, Oid *relids, int size);
+extern double compat_vacuum_max_threshold(const AutoVacOpts *opts);
+extern int64 compat_relallfrozen(void *pg_class_form);
+extern int	compat_log_vacuum_min_duration(const AutoVacOpts *opts);
+extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
+extern bool compat_may_vacuum(Oid relid);
+extern int	compat_server_version_built(void);
+extern const char *compat_rewrite_phase_name(int phase, const char *const *names, int count);
+struct PgStat_HashKey;
+extern void compat_stat_key(struct PgStat_HashKey *key, Oid dboid, Oid relid);
+extern void compat_portal_run(Portal portal, DestReceiver *dest);
+extern HTAB *compat_shmem_hash(const char *name, int64 size, HASHCTL *info, int flags);
+
+#endif							/* SWEEP_COMPAT_H */

@@ -1,0 +1,165 @@
+/*
+ * decisions.c
+ *		What was decided last about each table that looked due, so that the
+ *		scout does not ask again before there is a reason to.
+ *
+ * A hash table in shared memory under LOCK_DECISIONS.  Workers put, the
+ * launcher looks up and forgets, views copy.
+ */
+#include "decisions.h"
+
+#include "utils/hsearch.h"
+
+static const char *const names[DECISION_KIND_COUNT] = {
+	[DECISION_NONE] = "none",
+	[DECISION_VACUUMED] = "vacuumed",
+	[DECISION_BELOW_THRESHOLD] = "below threshold",
+	[DECISION_DISABLED] = "disabled",
+	[DECISION_OBSERVED] = "would vacuum",
+	[DECISION_HELD_BACK] = "held back",
+	[DECISION_LOCKED] = "locked",
+	[DECISION_CANCELLED] = "cancelled",
+	[DECISION_FAILED] = "failed",
+	[DECISION_LEFT_TO_CORE] = "left to core",
+	[DECISION_TEMPORARY] = "temporary",
+};
+
+const char *
+decision_name(int kind)
+{
+	Assert(kind >= 0 && kind < DECISION_KIND_COUNT);
+	return names[kind];
+}
+
+void
+decisions_lock(void)
+{
+	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_SHARED);
+}
+
+void
+decisions_unlock(void)
+{
+	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+}
+
+const Decision *
+decision_find(DecisionKey key)
+{
+	return hash_search(sweep_decisions, &key, HASH_FIND, NULL);
+}
+
+bool
+decision_get(DecisionKey key, Decision *decision)
+{
+	const Decision *found;
+
+	decisions_lock();
+	found = decision_find(key);
+	if (found)
+		*decision = *found;
+	decisions_unlock();
+	return found != NULL;
+}
+
+void
+decision_put(const Decision *decision)
+{
+	Decision   *place;
+	bool		found;
+
+	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
+	place = hash_search(sweep_decisions, &decision->key, HASH_FIND, &found);
+	if (!found && hash_get_num_entries(sweep_decisions) < sweep_max_decisions)
+		place = hash_search(sweep_decisions, &decision->key, HASH_ENTER_NULL, &found);
+	if (place == NULL)
+		pg_atomic_fetch_add_u64(&sweep_shared->decisions_dropped, 1);
+	else
+	{
+		TimestampTz first_at = decision->last_at;
+		int64		times = 1;
+		bool		mentioned = decision->mentioned;
+
+		if (found && place->kind == decision->kind)
+		{
+			first_at = place->first_at;
+			times = place->times + 1;
+			mentioned = mentioned || place->mentioned;
+		}
+		sweep_shared->lowest_dead_threshold =
+			Min(sweep_shared->lowest_dead_threshold, (int64) decision->dead_threshold);
+		if (decision->ins_threshold >= 0)
+			sweep_shared->lowest_ins_threshold =
+				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_threshold);
+		*place = *decision;
+		place->first_at = first_at;
+		place->times = times;
+		place->mentioned = mentioned;
+	}
+	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+}
+
+void
+decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
+{
+	HASH_SEQ_STATUS status;
+	Decision   *decision;
+
+	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
+	hash_seq_init(&status, sweep_decisions);
+	while ((decision = hash_seq_search(&status)) != NULL)
+	{
+		if (!keep(decision, arg))
+			(void) hash_search(sweep_decisions, &decision->key, HASH_REMOVE, NULL);
+	}
+	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+}
+
+Decision *
+decision_copy(int *count)
+{
+	Decision   *copy = palloc_extended(sizeof(Decision) * (Size) sweep_max_decisions,
+									   MCXT_ALLOC_HUGE);
+	HASH_SEQ_STATUS status;
+	Decision   *decision;
+	int			n = 0;
+
+	decisions_lock();
+	hash_seq_init(&status, sweep_decisions);
+	while ((decision = hash_seq_search(&status)) != NULL)
+	{
+		if (n < sweep_max_decisions)
+			copy[n++] = *decision;
+	}
+	decisions_unlock();
+	*count = n;
+	return copy;
+}
+
+/* Growth is asked for only as long as nobody else has vacuumed meanwhile. */
+static bool
+has_grown(int64 now, int64 when_decided, int64 growth, double threshold)
+{
+	return threshold >= 0 && (double) now > threshold &&
+		(now > growth || now < when_decided);
+}
+
+bool
+decision_is_over(const Decision *d, int64 dead, int64 ins, TimestampTz now,
+				 FullTransactionId (*horizon) (void *arg), void *arg)
+{
+	/* a worker that is there for another reason sees whether it is on again */
+	if (d->kind == DECISION_DISABLED)
+		return false;
+
+	/* somebody has said "act" since */
+	if (d->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
+		return true;
+	if (now < d->not_before)
+		return false;
+	if (!has_grown(dead, d->dead, d->dead_growth, d->dead_threshold) &&
+		!has_grown(ins, d->ins, d->ins_growth, d->ins_threshold))
+		return false;
+	return !FullTransactionIdIsValid(d->horizon) ||
+		FullTransactionIdFollowsOrEquals(horizon(arg), d->horizon);
+}

@@ -1,0 +1,40 @@
+/*
+ * decisions.h
+ *		What was decided last about each table that looked due.
+ */
+#ifndef SWEEP_DECISIONS_H
+#define SWEEP_DECISIONS_H
+
+#include "shmem.h"
+
+extern const char *decision_name(int kind);
+
+/* A copy of what is remembered; false if nothing is. */
+extern bool decision_get(DecisionKey key, Decision *decision);
+
+/*
+ * Remembers a decision; first_at and times are kept up here.  When there is no
+ * room it is dropped and counted.
+ */
+extern void decision_put(const Decision *decision);
+
+/* Forgets the tables for which keep() is false. */
+extern void decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg);
+
+/* Copies all, palloc'd, in no order. */
+extern Decision *decision_copy(int *count);
+
+/* For the scout: many look-ups under one lock. */
+extern void decisions_lock(void);
+extern const Decision *decision_find(DecisionKey key);
+extern void decisions_unlock(void);
+
+/*
+ * Should the table be looked at again, with these counters, at this time?
+ * horizon is asked only when the decision depends on it.
+ */
+extern bool decision_is_over(const Decision *decision, int64 dead, int64 ins,
+							 TimestampTz now,
+							 FullTransactionId (*horizon) (void *arg), void *arg);
+
+#endif							/* SWEEP_DECISIONS_H */

@@ -1,0 +1,166 @@
+/*
+ * features.c
+ *		What reads private structures of the server, and whether it may.
+ *
+ * pg_sweep is compiled against the headers of one minor release and may be
+ * loaded into another.  The structures it reads have never changed within a
+ * major, but nobody promises that: so before the first use each is written by
+ * a function of the server and read back by us, or the other way round.  What
+ * does not agree is switched off.
+ *
+ * Runs once, in the launcher or in the first backend that says VACUUM, inside
+ * a transaction.  The only lock it takes, conditionally, is on a relation OID
+ * that nothing uses.
+ */
+#include "features.h"
+
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+#include "storage/proc.h"
+#include "utils/backend_status.h"
+#include "utils/fmgrprotos.h"
+#include "utils/pgstat_internal.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "scout.h"
+
+/*
+ * No relation has this OID: it is far above what bootstrap assigns and below
+ * FirstNormalObjectId.
+ */
+#define UNUSED_RELATION		((Oid) 15999)
+
+#define PROBE_PARAM			(PGSTAT_NUM_PROGRESS_PARAM - 1)
+#define PROBE_VALUE			INT64CONST(0x5357454550)
+
+static const char *const names[FEATURE_COUNT] = {
+	[FEATURE_METER] = "meter",
+	[FEATURE_LOCKS] = "locks",
+	[FEATURE_SCOUT] = "scout",
+	[FEATURE_WORKER] = "worker",
+};
+
+static const char *const reasons[FEATURE_COUNT] = {
+	[FEATURE_METER] = "live counters of a running vacuum: progress entry, buffer and WAL usage",
+	[FEATURE_LOCKS] = "which table a finished vacuum was of: this process's list of locks",
+	[FEATURE_SCOUT] = "which tables are due, in all databases: shared statistics",
+	[FEATURE_WORKER] = "own vacuums give way to users: process flags",
+};
+
+const char *
+feature_name(SweepFeature feature)
+{
+	return names[feature];
+}
+
+const char *
+feature_reason(SweepFeature feature)
+{
+	return reasons[feature];
+}
+
+/* The server writes our progress entry and counts a buffer; do we see both? */
+static bool
+check_meter(void)
+{
+	int64		blocks = pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
+	bool		ok = true;
+	HeapTuple	tuple;
+
+	if (MyBEEntry == NULL || MyBEEntry->st_procpid != MyProcPid)
+		return false;
+
+	if (pgstat_track_activities && MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID)
+	{
+		pgstat_progress_update_param(PROBE_PARAM, PROBE_VALUE);
+		ok = MyBEEntry->st_progress_param[PROBE_PARAM] == PROBE_VALUE;
+		pgstat_progress_update_param(PROBE_PARAM, 0);
+	}
+
+	/* an OID that is in no cache: the catalog has to be read */
+	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(UNUSED_RELATION));
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	else
+		ok = ok && pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read > blocks;
+	return ok;
+}
+
+/* We lock something; is it in the list, and only while it is locked? */
+static bool
+check_locks(void)
+{
+	bool		held;
+
+	if (!ConditionalLockRelationOid(UNUSED_RELATION, ShareUpdateExclusiveLock))
+		return true;			/* another process is checking just now */
+	held = compat_holds_lock(UNUSED_RELATION, ShareUpdateExclusiveLock);
+	UnlockRelationOid(UNUSED_RELATION, ShareUpdateExclusiveLock);
+	return held && !compat_holds_lock(UNUSED_RELATION, ShareUpdateExclusiveLock);
+}
+
+/*
+ * The server's own function and the scout must find the same counters of a
+ * table that every server has.  They may differ by what happens in between.
+ */
+static bool
+check_scout(void)
+{
+	Datum		oid = ObjectIdGetDatum(DatabaseRelationId);
+	PgStat_StatTabEntry entry;
+	int64		before;
+	int64		after;
+
+	pgstat_clear_snapshot();
+	before = DatumGetInt64(DirectFunctionCall1(pg_stat_get_tuples_inserted, oid));
+	if (!scout_read_relation(InvalidOid, DatabaseRelationId, &entry))
+		return before == 0;
+	pgstat_clear_snapshot();
+	after = DatumGetInt64(DirectFunctionCall1(pg_stat_get_tuples_inserted, oid));
+	return entry.tuples_inserted >= before && entry.tuples_inserted <= after;
+}
+
+/* Our own flags and database, where others see them. */
+static bool
+check_worker(void)
+{
+	return MyProc != NULL && MyProc->pid == MyProcPid &&
+		MyProc->databaseId == MyDatabaseId &&
+		MyProc->pgxactoff >= 0 && MyProc->pgxactoff < (int) ProcGlobal->allProcCount &&
+		ProcGlobal->statusFlags[MyProc->pgxactoff] == MyProc->statusFlags;
+}
+
+void
+features_check(void)
+{
+	static bool (*const checks[FEATURE_COUNT]) (void) = {
+		[FEATURE_METER] = check_meter,
+		[FEATURE_LOCKS] = check_locks,
+		[FEATURE_SCOUT] = check_scout,
+		[FEATURE_WORKER] = check_worker,
+	};
+
+	Assert(IsTransactionState());
+
+	for (int i = 0; i < FEATURE_COUNT; i++)
+	{
+		bool		ok;
+
+		if (pg_atomic_read_u32(&sweep_shared->features[i]) != FEATURE_UNCHECKED)
+			continue;
+		ok = checks[i] ();
+		pg_atomic_write_u32(&sweep_shared->features[i], ok ? FEATURE_OK : FEATURE_BAD);
+		if (!ok)
+			ereport(WARNING,
+					(errmsg("pg_sweep: \"%s\" is switched off", names[i]),
+					 errdetail("This server's structures are not those that pg_sweep was built for: %s.",
+							   reasons[i]),
+					 errhint("Build and install pg_sweep for PostgreSQL %s, then restart the server.",
+							 PG_VERSION)));
+	}
+}

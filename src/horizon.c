@@ -1,0 +1,85 @@
+/*
+ * horizon.c
+ *		From which transaction on nothing can be removed, in any database.
+ *
+ * Core's GetOldestNonRemovableTransactionId() answers only for the database of
+ * the asking process.  The launcher is in none and asks for all.
+ *
+ * Source: ComputeXidHorizons() in PostgreSQL's procarray.c (15 to 19).
+ */
+#include "horizon.h"
+
+#include "access/twophase.h"
+#include "miscadmin.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/snapmgr.h"
+
+static TransactionId
+older(TransactionId a, TransactionId b)
+{
+	if (!TransactionIdIsNormal(b))
+		return a;
+	return TransactionIdPrecedes(b, a) ? b : a;
+}
+
+/*
+ * The oldest transaction that this process needs rows of that database for, or
+ * next_xid.  An entry that is not in use has no transaction ids.
+ */
+static TransactionId
+oldest_of(volatile PGPROC *proc, Oid dboid, TransactionId next_xid)
+{
+	TransactionId oldest = older(older(next_xid, proc->xid), proc->xmin);
+
+	if ((proc->statusFlags & (PROC_IN_VACUUM | PROC_IN_LOGICAL_DECODING)) != 0)
+		return next_xid;
+	if (dboid == InvalidOid || proc->databaseId == InvalidOid ||
+		proc->databaseId == dboid ||
+		(proc->statusFlags & PROC_AFFECTS_ALL_HORIZONS) != 0)
+		return oldest;
+	return next_xid;
+}
+
+/*
+ * Is this entry in use?  It keeps its transaction id when it is not any more,
+ * but the dense array no longer has that id at its place.
+ */
+static bool
+is_prepared(volatile PGPROC *proc)
+{
+	return TransactionIdIsNormal(proc->xid) &&
+		ProcGlobal->xids[proc->pgxactoff] == proc->xid;
+}
+
+FullTransactionId
+horizon_of_database(Oid dboid)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	TransactionId next_xid = XidFromFullTransactionId(next);
+	TransactionId horizon = next_xid;
+	TransactionId slot_xmin = InvalidTransactionId;
+	TransactionId slot_catalog_xmin = InvalidTransactionId;
+	uint64		behind;
+
+	/* the processes of prepared transactions are in an array of their own */
+	LWLockAcquire(ProcArrayLock, LW_SHARED);
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+		horizon = older(horizon, oldest_of(&ProcGlobal->allProcs[i], dboid, next_xid));
+	for (int i = 0; i < max_prepared_xacts; i++)
+	{
+		if (is_prepared(&PreparedXactProcs[i]))
+			horizon = older(horizon, oldest_of(&PreparedXactProcs[i], dboid, next_xid));
+	}
+	LWLockRelease(ProcArrayLock);
+
+	ProcArrayGetReplicationSlotXmin(&slot_xmin, &slot_catalog_xmin);
+	horizon = older(horizon, slot_xmin);
+	if (dboid == InvalidOid)
+		horizon = older(horizon, slot_catalog_xmin);
+
+	/* none is more than 2^31 behind, or the server would have stopped */
+	behind = (uint32) (next_xid - horizon);
+	return FullTransactionIdFromU64(U64FromFullTransactionId(next) - behind);
+}

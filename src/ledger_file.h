@@ -1,0 +1,19 @@
+/*
+ * ledger_file.h
+ *		The ledger's file, pg_stat/pg_sweep.runs.
+ */
+#ifndef SWEEP_LEDGER_FILE_H
+#define SWEEP_LEDGER_FILE_H
+
+#include "run.h"
+
+/*
+ * The runs of the file, newest first, palloc'd, or NULL and 0.  A damaged or
+ * foreign file is set aside with a WARNING.  Never an ERROR.
+ */
+extern RunRecord *ledger_file_read(int *count);
+
+/* Replaces the file, durably; runs are newest first.  false: errno tells. */
+extern bool ledger_file_write(const RunRecord *runs, int count);
+
+#endif							/* SWEEP_LEDGER_FILE_H */

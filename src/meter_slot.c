@@ -1,0 +1,490 @@
+/*
+ * meter_slot.c
+ *		The slot in which a process publishes what its vacuum has done so far,
+ *		and the tick that does it.
+ *
+ * Runs in the process that vacuums.  The tick is a timeout handler: it reads
+ * this process's own variables and stores into its slot, nothing else.
+ * Mainline code that writes the slot, or what the tick reads together with it,
+ * sets meter_slot_busy meanwhile; the tick then does nothing.  No locks.
+ */
+#include "meter.h"
+
+#include "executor/instrument.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "utils/backend_status.h"
+#include "utils/ps_status.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+#include "meter_process.h"
+#include "policy/activity.h"
+
+/*
+ * A tick cuts a running cost delay short.  At most one in this many delays
+ * may be, which keeps a vacuum's rate within 1 % of its setting.
+ */
+#define DELAYS_PER_TICK		50
+#define SLOWEST_TICK_MS		1000
+
+#define TITLE_LENGTH		96
+
+static const MeterReport no_report = {-1, -1, -1, false};
+
+MeterProcess meter_this = {.report = {-1, -1, -1, false}};
+MeterSlot  *meter_slot = NULL;
+volatile sig_atomic_t meter_slot_busy = 0;
+
+static TimeoutId tick_timeout;
+static int	tick_interval_ms = 0;	/* of the running timer */
+static char title[TITLE_LENGTH];	/* the process title without our suffix */
+
+/* ----
+ * Counters
+ * ----
+ */
+
+void
+meter_read_usage(RunCounters *used)
+{
+	used->blks_hit = pgBufferUsage.shared_blks_hit + pgBufferUsage.local_blks_hit;
+	used->blks_read = pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
+	used->blks_dirtied = pgBufferUsage.shared_blks_dirtied + pgBufferUsage.local_blks_dirtied;
+	used->wal_records = pgWalUsage.wal_records;
+	used->wal_fpi = pgWalUsage.wal_fpi;
+	used->wal_bytes = pgWalUsage.wal_bytes;
+}
+
+void
+meter_subtract_usage(RunCounters *used, const RunCounters *from)
+{
+	used->blks_hit -= from->blks_hit;
+	used->blks_read -= from->blks_read;
+	used->blks_dirtied -= from->blks_dirtied;
+	used->wal_records -= from->wal_records;
+	used->wal_fpi -= from->wal_fpi;
+	used->wal_bytes -= from->wal_bytes;
+}
+
+void
+meter_read_costs(RunCosts *costs)
+{
+	costs->page_hit = VacuumCostPageHit;
+	costs->page_miss = VacuumCostPageMiss;
+	costs->page_dirty = VacuumCostPageDirty;
+	costs->limit = VacuumCostActive ? compat_cost_limit() : 0;
+	costs->delay = VacuumCostActive ? compat_cost_delay() : 0;
+}
+
+/* ----
+ * The slot.  Between write_begin() and write_end() its change count is odd.
+ * ----
+ */
+
+static void
+write_begin(void)
+{
+	pg_atomic_write_u32(&meter_slot->change, pg_atomic_read_u32(&meter_slot->change) + 1);
+	pg_write_barrier();
+}
+
+static void
+write_end(void)
+{
+	pg_write_barrier();
+	pg_atomic_write_u32(&meter_slot->change, pg_atomic_read_u32(&meter_slot->change) + 1);
+}
+
+bool
+meter_read(int index, MeterSlot *copy)
+{
+	MeterSlot  *from = &sweep_meters[index];
+
+	for (int tries = 0; tries < 1000; tries++)
+	{
+		uint32		before = pg_atomic_read_u32(&from->change);
+
+		pg_read_barrier();
+		if (from->pid == 0)
+			return false;
+		memcpy(copy, from, sizeof(MeterSlot));
+		pg_read_barrier();
+		if ((before & 1) == 0 && pg_atomic_read_u32(&from->change) == before)
+			return copy->pid != 0;
+	}
+	return false;				/* its owner was stopped while it wrote */
+}
+
+static void
+forget_ended_workers(void)
+{
+	for (int i = 0; i < RUN_COUNTERS; i++)
+		pg_atomic_write_u64(&meter_slot->ended_workers[i], 0);
+}
+
+/* A new run starts in the slot; the caller is between write_begin and _end. */
+static void
+slot_start_run(Oid relid, RunCommand command)
+{
+	meter_slot->relid = relid;
+	meter_slot->command = command;
+	meter_slot->mode = RUN_MODE_UNKNOWN;
+	meter_slot->started_at = meter_this.base_at;
+	meter_slot->phase_at = meter_this.base_at;
+	meter_slot->phase = -1;
+	meter_slot->ticks = meter_slot->delay_ticks = 0;
+	meter_slot->delay_us = -1;
+	meter_slot->nsamples = 0;
+	forget_ended_workers();
+	memset(&meter_slot->used, 0, sizeof(meter_slot->used));
+	memset(meter_slot->params, 0, sizeof(meter_slot->params));
+	meter_slot->schemaname[0] = meter_slot->relname[0] = '\0';
+	if (meter_this.own.active)
+	{
+		memcpy(meter_slot->schemaname, meter_this.own.schemaname, NAMEDATALEN);
+		memcpy(meter_slot->relname, meter_this.own.relname, NAMEDATALEN);
+	}
+}
+
+static MeterWait
+wait_now(void)
+{
+	uint32		event = MyProc->wait_event_info;
+
+	if (event == 0)
+		return METER_WAIT_NONE;
+	if (event == WAIT_EVENT_VACUUM_DELAY)
+		return METER_WAIT_DELAY;
+	switch (event & 0xFF000000)
+	{
+		case PG_WAIT_IO:
+			return METER_WAIT_IO;
+		case PG_WAIT_LOCK:
+		case COMPAT_WAIT_BUFFER_PIN:
+			return METER_WAIT_LOCK;
+		default:
+			return METER_WAIT_OTHER;
+	}
+}
+
+RunStarter
+meter_starter_now(void)
+{
+	if (meter_this.own.active)
+		return RUN_BY_SWEEP;
+	if (meter_this.kind == PROCESS_AUTOVACUUM)
+		return (MyProc->statusFlags & PROC_VACUUM_FOR_WRAPAROUND) != 0 ?
+			RUN_BY_AUTOVACUUM_WRAPAROUND : RUN_BY_AUTOVACUUM;
+	return RUN_BY_MANUAL;
+}
+
+RunMode
+meter_mode_now(const MeterSlot *s)
+{
+	if (compat_failsafe_active())
+		return RUN_MODE_FAILSAFE;
+	if (COMPAT_PROGRESS_MODE >= 0 && s->command == RUN_VACUUM)
+	{
+		int64		mode = s->params[Max(COMPAT_PROGRESS_MODE, 0)];
+
+		if (mode >= 1 && mode <= 3)
+			return (RunMode) mode;
+	}
+	if (meter_this.report.aggressive || (MyProc->statusFlags & PROC_VACUUM_FOR_WRAPAROUND) != 0)
+		return RUN_MODE_AGGRESSIVE;
+	return meter_this.report.tuples_removed >= 0 ? RUN_MODE_NORMAL : RUN_MODE_UNKNOWN;
+}
+
+/* The command that the progress entry shows, or RUN_NONE. */
+static RunCommand
+command_in_progress(void)
+{
+	if (MyBEEntry == NULL)
+		return RUN_NONE;
+	switch (MyBEEntry->st_progress_command)
+	{
+		case PROGRESS_COMMAND_VACUUM:
+			return RUN_VACUUM;
+		case PROGRESS_COMMAND_ANALYZE:
+			return RUN_ANALYZE;
+		case COMPAT_PROGRESS_REWRITE:
+			return meter_this.statement.active && meter_this.statement.full ? RUN_VACUUM_FULL : RUN_NONE;
+		default:
+			return RUN_NONE;
+	}
+}
+
+/* Names from the activity text, where it can be split without doubt. */
+static void
+sample_names(void)
+{
+	ActivityText text;
+
+	if (meter_this.kind == PROCESS_AUTOVACUUM && meter_slot->relname[0] == '\0')
+		(void) activity_parse((const char *) MyBEEntry->st_activity_raw, pgstat_track_activity_query_size,
+							  meter_slot->schemaname, meter_slot->relname, NAMEDATALEN, &text);
+}
+
+static void
+sample_delay(MeterWait wait)
+{
+	int			param = meter_slot->command == RUN_ANALYZE ?
+		COMPAT_PROGRESS_ANALYZE_DELAY : COMPAT_PROGRESS_VACUUM_DELAY;
+
+	meter_slot->ticks++;
+	if (wait == METER_WAIT_DELAY)
+		meter_slot->delay_ticks++;
+	if (param >= 0 && compat_delay_is_timed() && meter_slot->command != RUN_VACUUM_FULL)
+		meter_slot->delay_us = meter_slot->params[param] / 1000;
+}
+
+/* Is there something to be shown now? */
+static bool
+is_working(void)
+{
+	if (meter_this.statement.active)
+		return true;
+	if (meter_this.kind == PROCESS_PARALLEL)
+		return (MyProc->statusFlags & PROC_IN_VACUUM) != 0;
+	return command_in_progress() != RUN_NONE;
+}
+
+/* Publishes the present state.  Called from the tick, and with meter_slot_busy set. */
+static void
+sample(TimestampTz now)
+{
+	RunCommand	command = command_in_progress();
+	MeterSample *s;
+	int			phase;
+
+	write_begin();
+	if (command != RUN_NONE &&
+		(meter_slot->relid != MyBEEntry->st_progress_command_target || meter_slot->command != command))
+		slot_start_run(MyBEEntry->st_progress_command_target, command);
+
+	meter_slot->pid = is_working() ? MyProcPid : 0;
+	meter_slot->starter = meter_starter_now();
+	if (command != RUN_NONE)
+	{
+		for (int i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
+			meter_slot->params[i] = MyBEEntry->st_progress_param[i];
+	}
+	meter_slot->mode = meter_mode_now(meter_slot);
+
+	/*
+	 * A parallel worker counts from its first sample on: the leader will not
+	 * be told what it read to get started, and its total must not fall.
+	 */
+	if (meter_this.kind == PROCESS_PARALLEL && meter_slot->nsamples == 0)
+		meter_read_usage(&meter_this.base);
+	meter_read_usage(&meter_slot->used);
+	meter_subtract_usage(&meter_slot->used, &meter_this.base);
+	meter_read_costs(&meter_slot->costs);
+	sample_names();
+
+	phase = (int) meter_slot->params[meter_slot->command == RUN_VACUUM_FULL ?
+									 COMPAT_REWRITE_PHASE : PROGRESS_VACUUM_PHASE];
+	if (meter_slot->phase != phase)
+	{
+		/* the index pass is over: what its workers did is in our counters */
+		if (meter_slot->phase == PROGRESS_VACUUM_PHASE_VACUUM_INDEX ||
+			meter_slot->phase == PROGRESS_VACUUM_PHASE_INDEX_CLEANUP)
+			forget_ended_workers();
+		meter_slot->phase = phase;
+		meter_slot->phase_at = now;
+	}
+
+	s = &meter_slot->samples[meter_slot->nsamples++ % METER_WINDOW];
+	s->at = now;
+	s->used = meter_slot->used;
+	s->wait = wait_now();
+	sample_delay(s->wait);
+	write_end();
+}
+
+/* As in seed 002: "h=182701 m=301515 d=321345" behind the usual title. */
+static void
+show_in_title(void)
+{
+	char		text[TITLE_LENGTH + 80];
+
+	if (meter_slot->pid == 0 || meter_slot->relid == InvalidOid)
+		return;
+	snprintf(text, sizeof(text), "%s h=" INT64_FORMAT " m=" INT64_FORMAT " d=" INT64_FORMAT,
+			 title, meter_slot->used.blks_hit, meter_slot->used.blks_read, meter_slot->used.blks_dirtied);
+	set_ps_display(text);
+}
+
+int
+meter_own_limit(int shared_limit)
+{
+	int			workers = (int) pg_atomic_read_u32(&sweep_shared->vacuuming);
+
+	return Max(shared_limit / Max(workers, 1), 1);
+}
+
+/*
+ * The timeout handler: stores only.  A worker of ours also takes its part of
+ * the cost limit anew, as the others come and go.
+ */
+static void
+tick(void)
+{
+	if (meter_slot_busy || meter_slot == NULL || pg_atomic_read_u32(&sweep_shared->metering) == 0)
+		return;
+	if (meter_this.kind == PROCESS_PARALLEL && !is_working())
+		return;					/* its vacuum has not begun yet */
+	if (meter_this.own.active && meter_this.own.shared_limit > 0)
+		compat_cost_limit() = meter_own_limit(meter_this.own.shared_limit);
+	sample(GetCurrentTimestamp());
+	if (sweep_process_title)
+		show_in_title();
+}
+
+/* ----
+ * Taking a slot, and the timer
+ * ----
+ */
+
+/*
+ * A parallel worker's counts pass to its leader's slot: the leader itself
+ * learns of them only when all workers have ended.
+ */
+static void
+bequeath(void)
+{
+	RunCounters used;
+
+	if (meter_slot->nsamples == 0)
+		return;					/* never counted */
+	meter_read_usage(&used);
+	meter_subtract_usage(&used, &meter_this.base);
+	for (int i = 0; i < shmem_meter_count(); i++)
+	{
+		MeterSlot  *leader = &sweep_meters[i];
+
+		if (leader->pid != meter_slot->leader_pid || leader == meter_slot)
+			continue;
+		for (int j = 0; j < RUN_COUNTERS; j++)
+			pg_atomic_fetch_add_u64(&leader->ended_workers[j], ((int64 *) &used)[j]);
+	}
+}
+
+static void
+slot_release(int code, Datum arg)
+{
+	meter_slot_busy = 1;
+	write_begin();
+	meter_slot->pid = 0;
+	write_end();
+	meter_slot = NULL;
+}
+
+/* Once per process.  FATAL if another library used up all user timeouts. */
+void
+meter_slot_take(void)
+{
+	MeterSlot  *mine = &sweep_meters[compat_backend_index()];
+
+	tick_timeout = RegisterTimeout(USER_TIMEOUT, tick);
+	meter_slot_busy = 1;
+	meter_slot = mine;
+	write_begin();
+	meter_slot->pid = 0;
+	meter_slot->leader_pid = meter_this.kind == PROCESS_PARALLEL ? MyProc->lockGroupLeader->pid : 0;
+	meter_slot->dboid = MyDatabaseId;
+	write_end();
+	meter_slot_busy = 0;
+	on_shmem_exit(slot_release, (Datum) 0);
+}
+
+/* Starts the timer, or changes its pace to suit the cost delay (ms). */
+void
+meter_tick_start(double cost_delay)
+{
+	double		slow = Min(cost_delay * DELAYS_PER_TICK, SLOWEST_TICK_MS);
+	int			interval_ms = Max(sweep_meter_interval_ms, (int) slow);
+
+	if (get_timeout_active(tick_timeout))
+	{
+		if (tick_interval_ms == interval_ms)
+			return;
+		meter_tick_stop();
+	}
+	tick_interval_ms = interval_ms;
+	enable_timeout_every(tick_timeout,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), interval_ms),
+						 interval_ms);
+}
+
+void
+meter_tick_stop(void)
+{
+	disable_timeout(tick_timeout, false);
+}
+
+/* A parallel worker has done its part; it shows nothing any more. */
+void
+meter_parallel_end(void)
+{
+	if (meter_slot == NULL || (MyProc->statusFlags & PROC_IN_VACUUM) == 0)
+		return;
+	meter_slot_busy = 1;		/* for good: the process ends */
+	write_begin();
+	bequeath();
+	meter_slot->pid = 0;
+	write_end();
+}
+
+/* The command that this process is known to run, before progress tells. */
+static RunCommand
+command_expected(void)
+{
+	if (meter_this.kind == PROCESS_PARALLEL)
+		return RUN_VACUUM;
+	if (!meter_this.statement.active)
+		return RUN_NONE;
+	if (meter_this.statement.full)
+		return RUN_VACUUM_FULL;
+	return meter_this.statement.vacuum ? RUN_VACUUM : RUN_ANALYZE;
+}
+
+/* The next run begins here. */
+void
+meter_base_take(void)
+{
+	meter_slot_busy = 1;
+	meter_this.base_at = GetCurrentTimestamp();
+	meter_read_usage(&meter_this.base);
+	meter_this.report = no_report;
+	write_begin();
+	slot_start_run(InvalidOid, command_expected());
+	meter_slot->pid = meter_this.statement.active ? MyProcPid : 0;
+	meter_slot->tables = meter_this.statement.tables;
+	meter_slot->starter = meter_starter_now();
+	meter_read_costs(&meter_slot->costs);
+	write_end();
+	meter_slot_busy = 0;
+}
+
+void
+meter_title_save(void)
+{
+	int			length;
+	const char *text = get_ps_display(&length);
+
+	strlcpy(title, text, Min(length + 1, (int) sizeof(title)));
+}
+
+void
+meter_title_restore(void)
+{
+	set_ps_display(title);
+}

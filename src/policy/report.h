@@ -1,0 +1,32 @@
+/*
+ * policy/report.h
+ *		Reads the report that VACUUM writes about a table.  Pure.
+ */
+#ifndef SWEEP_POLICY_REPORT_H
+#define SWEEP_POLICY_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct VacuumReport
+{
+	int64_t		index_scans;
+	int64_t		tuples_removed;
+	int64_t		dead_not_removable; /* recently dead, and missed */
+} VacuumReport;
+
+/*
+ * body: the report from "index scans: " on, in English.  false when it is not
+ * of the expected form.
+ */
+extern bool report_parse(const char *body, VacuumReport *report);
+
+/*
+ * The report's body: what follows `<start><name>": ` in message, or NULL when
+ * the message is not a report on that table.  The name is compared, not
+ * searched for, because it may hold anything.
+ */
+extern const char *report_body(const char *message, const char *start,
+							   const char *name);
+
+#endif							/* SWEEP_POLICY_REPORT_H */

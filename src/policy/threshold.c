@@ -1,0 +1,49 @@
+/*
+ * policy/threshold.c
+ *		When is a table due for a vacuum?  Core's formulas, pure.
+ */
+#include "threshold.h"
+
+Thresholds
+threshold_compute(const ThresholdSettings *settings, double reltuples,
+				  int64_t pages, int64_t frozen_pages)
+{
+	Thresholds	t;
+	double		unfrozen = 1.0;
+
+	/* a table that was never vacuumed counts as empty, as core does */
+	if (!(reltuples > 0))
+		reltuples = 0;
+
+	/* the statistics may have been set by hand: clamp, as core does */
+	if (pages > 0 && frozen_pages > 0)
+	{
+		if (frozen_pages > pages)
+			frozen_pages = pages;
+		unfrozen = 1.0 - (double) frozen_pages / (double) pages;
+	}
+
+	t.vacuum = settings->vacuum_base + settings->vacuum_scale * reltuples;
+	if (settings->vacuum_max >= 0 && t.vacuum > settings->vacuum_max)
+		t.vacuum = settings->vacuum_max;
+
+	if (settings->insert_base < 0)
+		t.insert = -1;
+	else
+		t.insert = settings->insert_base +
+			settings->insert_scale * reltuples * unfrozen;
+
+	return t;
+}
+
+bool
+threshold_vacuum_due(const Thresholds *t, int64_t dead_tuples)
+{
+	return (double) dead_tuples > t->vacuum;
+}
+
+bool
+threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum)
+{
+	return t->insert >= 0 && (double) ins_since_vacuum > t->insert;
+}

@@ -1,0 +1,41 @@
+/*
+ * policy/threshold.h
+ *		When is a table due for a vacuum?  Core's formulas, pure.
+ *
+ * Source: relation_needs_vacanalyze() in PostgreSQL's autovacuum.c (15 to 19).
+ */
+#ifndef SWEEP_POLICY_THRESHOLD_H
+#define SWEEP_POLICY_THRESHOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The server's settings, or the table's reloptions where it has them. */
+typedef struct ThresholdSettings
+{
+	double		vacuum_base;	/* tuples */
+	double		vacuum_scale;	/* fraction of the table */
+	double		vacuum_max;		/* tuples; negative: no maximum (18+) */
+	double		insert_base;	/* tuples; negative: no insert vacuums */
+	double		insert_scale;	/* fraction of the unfrozen part */
+} ThresholdSettings;
+
+/* Tuples that must be exceeded; insert is negative when it is disabled. */
+typedef struct Thresholds
+{
+	double		vacuum;
+	double		insert;
+} Thresholds;
+
+/*
+ * reltuples: pg_class.reltuples, negative when never vacuumed or analyzed.
+ * pages, frozen_pages: for the unfrozen part; 0 when the server does not know.
+ */
+extern Thresholds threshold_compute(const ThresholdSettings *settings,
+									double reltuples,
+									int64_t pages, int64_t frozen_pages);
+
+extern bool threshold_vacuum_due(const Thresholds *t, int64_t dead_tuples);
+extern bool threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum);
+
+#endif							/* SWEEP_POLICY_THRESHOLD_H */

@@ -1,0 +1,235 @@
+/*
+ * scout.c
+ *		Finds tables in need in all databases at once, without connecting to
+ *		any: the cumulative statistics are one hash table in shared memory.
+ *
+ * Runs in the launcher.  Takes the partition locks of that hash one by one,
+ * shared, and LOCK_DECISIONS, shared, for the round; inside them ProcArrayLock,
+ * shared.  Nothing that takes those in another order exists here, and nothing
+ * in core that holds ProcArrayLock reads statistics.
+ *
+ * What it finds is a suspicion: it knows the server's settings, but neither a
+ * table's reloptions nor its pg_class row.  The worker looks again, and what
+ * it finds out is remembered in decisions.c.
+ */
+#include "scout.h"
+
+#include "lib/dshash.h"
+#include "postmaster/autovacuum.h"
+#include "utils/pgstat_internal.h"
+
+#include "compat.h"
+#include "decisions.h"
+#include "horizon.h"
+#include "policy/score.h"
+
+/* The tables that own workers are vacuuming now. */
+typedef struct ScoutClaims
+{
+	int			count;
+	DecisionKey keys[SWEEP_WORKERS_LIMIT];
+} ScoutClaims;
+
+#define SCOUT_CACHE		1024
+
+typedef struct ScoutRound
+{
+	HTAB	   *databases;
+	ScoutDatabase *cache[SCOUT_CACHE];	/* of that hash, by the OID's low bits */
+	int64		never_due_dead; /* no table is due with so few */
+	int64		never_due_ins;
+	ThresholdSettings settings;
+	ScoutClaims claims;
+	TimestampTz now;
+} ScoutRound;
+
+HTAB *
+scout_create_databases(MemoryContext context)
+{
+	HASHCTL		info = {0};
+
+	info.keysize = sizeof(Oid);
+	info.entrysize = sizeof(ScoutDatabase);
+	info.hcxt = context;
+	return hash_create("sweep scout", 64, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+ThresholdSettings
+scout_server_settings(void)
+{
+	ThresholdSettings settings;
+
+	settings.vacuum_base = autovacuum_vac_thresh;
+	settings.vacuum_scale = autovacuum_vac_scale;
+	settings.vacuum_max = compat_vacuum_max_threshold(NULL);
+	settings.insert_base = autovacuum_vac_ins_thresh;
+	settings.insert_scale = autovacuum_vac_ins_scale;
+	return settings;
+}
+
+static void
+read_claims(ScoutClaims *claims)
+{
+	claims->count = 0;
+	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
+	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
+	{
+		const WorkerSlot *w = &sweep_shared->workers[i];
+
+		if (w->relid != InvalidOid)
+		{
+			DecisionKey *key = &claims->keys[claims->count++];
+
+			key->dboid = w->relid_shared ? InvalidOid : w->dboid;
+			key->relid = w->relid;
+		}
+	}
+	LWLockRelease(shmem_lock(LOCK_WORKERS));
+}
+
+static bool
+is_claimed(const ScoutClaims *claims, DecisionKey key)
+{
+	for (int i = 0; i < claims->count; i++)
+	{
+		if (claims->keys[i].dboid == key.dboid && claims->keys[i].relid == key.relid)
+			return true;
+	}
+	return false;
+}
+
+static ScoutDatabase *
+database_entry(ScoutRound *round, Oid dboid)
+{
+	ScoutDatabase **cached = &round->cache[dboid % SCOUT_CACHE];
+	bool		found;
+
+	/* neighbours in the statistics are of any database */
+	if (*cached == NULL || (*cached)->dboid != dboid)
+	{
+		*cached = hash_search(round->databases, &dboid, HASH_ENTER, &found);
+		if (!found)
+			memset((char *) *cached + sizeof(Oid), 0, sizeof(ScoutDatabase) - sizeof(Oid));
+	}
+	return *cached;
+}
+
+static FullTransactionId
+round_horizon(void *arg)
+{
+	ScoutDatabase *db = arg;
+
+	if (!db->horizon_known)
+	{
+		db->horizon = horizon_of_database(db->dboid);
+		db->horizon_known = true;
+	}
+	return db->horizon;
+}
+
+static void
+look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
+{
+	ScoutDatabase *db = database_entry(round, key.dboid);
+	int64		dead = compat_tab_dead(stats);
+	int64		ins = compat_tab_ins(stats);
+	const Decision *decision;
+	Thresholds	t;
+	Score		score;
+
+	db->relations++;
+	db->dead_tuples += dead;
+	db->changes += dead + ins + compat_tab_mod(stats);
+	if (dead <= round->never_due_dead && ins <= round->never_due_ins)
+		return;
+
+	decision = decision_find(key);
+	if (decision)
+	{
+		if (!decision_is_over(decision, dead, ins, round->now, round_horizon, db))
+			return;
+		t.vacuum = decision->dead_threshold;
+		t.insert = decision->ins_threshold;
+	}
+	else
+	{
+		t = threshold_compute(&round->settings, compat_tab_live(stats), 0, 0);
+		if (!threshold_vacuum_due(&t, dead) && !threshold_insert_due(&t, ins))
+			return;
+	}
+
+	if (is_claimed(&round->claims, key))
+		return;
+	score = score_compute(&t, dead, ins);
+	db->due++;
+	db->urgency = Max(db->urgency, score.score);
+}
+
+int64
+scout_round(HTAB *databases, TimestampTz now)
+{
+	ScoutRound	round = {.databases = databases};
+	dshash_seq_status status;
+	PgStatShared_HashEntry *entry;
+	int64		relations = 0;
+
+	round.now = now;
+	round.settings = scout_server_settings();
+	read_claims(&round.claims);
+
+	decisions_lock();
+
+	/* most tables have few: those need not be looked up */
+	round.never_due_dead = Min(round.settings.vacuum_base,
+							   sweep_shared->lowest_dead_threshold);
+	if (round.settings.vacuum_max >= 0)
+		round.never_due_dead = Min(round.never_due_dead, round.settings.vacuum_max);
+	round.never_due_ins = sweep_shared->lowest_ins_threshold;
+	if (round.settings.insert_base >= 0)
+		round.never_due_ins = Min(round.never_due_ins, round.settings.insert_base);
+	dshash_seq_init(&status, pgStatLocal.shared_hash, false);
+	while ((entry = dshash_seq_next(&status)) != NULL)
+	{
+		PgStatShared_Relation *shared;
+		DecisionKey key;
+
+		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
+			continue;
+		shared = dsa_get_address(pgStatLocal.dsa, entry->body);
+		key.dboid = entry->key.dboid;
+		key.relid = (Oid) compat_stat_objid(&entry->key);
+
+		/*
+		 * Read without the entry's own lock: a counter that is being changed
+		 * is seen before or after.
+		 */
+		look_at(&round, key, &shared->stats);
+		relations++;
+	}
+	dshash_seq_term(&status);
+	decisions_unlock();
+
+	return relations;
+}
+
+bool
+scout_read_relation(Oid dboid, Oid relid, PgStat_StatTabEntry *result)
+{
+	PgStat_HashKey key;
+	PgStatShared_HashEntry *entry;
+	bool		found = false;
+
+	compat_stat_key(&key, dboid, relid);
+	entry = dshash_find(pgStatLocal.shared_hash, &key, false);
+	if (entry == NULL)
+		return false;
+	if (!entry->dropped)
+	{
+		PgStatShared_Relation *shared = dsa_get_address(pgStatLocal.dsa, entry->body);
+
+		memcpy(result, &shared->stats, sizeof(*result));
+		found = true;
+	}
+	dshash_release_lock(pgStatLocal.shared_hash, entry);
+	return found;
+}

@@ -1,0 +1,41 @@
+/*
+ * scout.h
+ *		Finds tables in need in all databases at once.
+ */
+#ifndef SWEEP_SCOUT_H
+#define SWEEP_SCOUT_H
+
+#include "shmem.h"
+#include "pgstat.h"
+#include "utils/hsearch.h"
+
+#include "policy/threshold.h"
+
+/* What a round finds in a database; an entry of a hash by dboid. */
+typedef struct ScoutDatabase
+{
+	Oid			dboid;			/* hash key; invalid: shared catalogs */
+	int64		relations;
+	int64		due;
+	int64		dead_tuples;
+	int64		changes;		/* sum of all counters, to see activity */
+	double		urgency;		/* highest score among the due ones */
+	bool		horizon_known;	/* within this round */
+	FullTransactionId horizon;
+} ScoutDatabase;
+
+extern HTAB *scout_create_databases(MemoryContext context);
+
+/*
+ * Reads the statistics of all relations of all databases; fills databases.
+ * Returns the number of relations.
+ */
+extern int64 scout_round(HTAB *databases, TimestampTz now);
+
+/* A table's counters, without connecting to its database. */
+extern bool scout_read_relation(Oid dboid, Oid relid, PgStat_StatTabEntry *entry);
+
+/* The server-wide thresholds' settings. */
+extern ThresholdSettings scout_server_settings(void);
+
+#endif							/* SWEEP_SCOUT_H */

@@ -1,0 +1,240 @@
+/*
+ * settings.c
+ *		Every setting of pg_sweep (prefix sweep.).
+ *
+ * All are PGC_SIGHUP or PGC_POSTMASTER: neither a role nor the owner of a
+ * database can change what pg_sweep does there.  docs/settings.md says for
+ * each what happens when it is too low and too high.
+ */
+#include "settings.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+#include "utils/varlena.h"
+
+int			sweep_mode = SWEEP_OBSERVE;
+char	   *sweep_databases = NULL;
+char	   *sweep_exclude_databases = NULL;
+int			sweep_naptime_ms = 1000;
+int			sweep_min_interval_s = 60;
+int			sweep_catalog_min_interval_s = 5;
+int			sweep_max_workers = 2;
+int			sweep_linger_s = 3;
+int			sweep_meter_interval_ms = 250;
+bool		sweep_process_title = false;
+int			sweep_log_min_duration_ms = -1;
+int			sweep_max_runs = 2000;
+int			sweep_max_decisions = 8192;
+int			sweep_debug_clock_rate = 1;
+
+static const struct config_enum_entry mode_options[] = {
+	{"off", SWEEP_OFF, false},
+	{"observe", SWEEP_OBSERVE, false},
+	{"act", SWEEP_ACT, false},
+	{NULL, 0, false}
+};
+
+/*
+ * Walks a comma-separated list of database names as SplitIdentifierString()
+ * does, without its down-casing: a name is quoted only when it holds a comma,
+ * a quote or outer space.  Calls visit for each; stops when it returns true.
+ * Returns false when the list is malformed.
+ */
+static bool
+list_walk(const char *list, bool (*visit) (const char *name, void *arg), void *arg,
+		  bool *found)
+{
+	char		name[NAMEDATALEN];
+	const char *p = list;
+
+	*found = false;
+	while (isspace((unsigned char) *p))
+		p++;
+	if (*p == '\0')
+		return true;
+
+	for (;;)
+	{
+		int			length = 0;
+		bool		quoted = false;
+
+		while (isspace((unsigned char) *p))
+			p++;
+		if (*p == '"')
+		{
+			quoted = true;
+			p++;
+			for (;;)
+			{
+				if (*p == '\0')
+					return false;
+				if (*p == '"' && *++p != '"')
+					break;
+				if (length >= NAMEDATALEN - 1)
+					return false;
+				name[length++] = *p++;
+			}
+		}
+		else
+		{
+			while (*p != '\0' && *p != ',')
+			{
+				if (*p == '"' || length >= NAMEDATALEN - 1)
+					return false;
+				name[length++] = *p++;
+			}
+			while (length > 0 && isspace((unsigned char) name[length - 1]))
+				length--;
+		}
+		if (length == 0)
+			return false;
+		name[length] = '\0';
+
+		while (isspace((unsigned char) *p))
+			p++;
+		if (*p != '\0' && *p != ',')
+			return false;
+
+		/* an unquoted * stands for all */
+		if ((!quoted && strcmp(name, "*") == 0) || (visit && visit(name, arg)))
+			*found = true;
+
+		if (*p == '\0')
+			return true;
+		p++;
+	}
+}
+
+static bool
+same_name(const char *name, void *arg)
+{
+	return strcmp(name, (const char *) arg) == 0;
+}
+
+static bool
+list_check(char **newval, void **extra, GucSource source)
+{
+	bool		found;
+
+	if (*newval == NULL || list_walk(*newval, NULL, NULL, &found))
+		return true;
+
+	GUC_check_errdetail("List syntax is invalid.");
+	GUC_check_errhint("Give database names separated by commas, in double quotes where a name holds a comma, a quote or outer spaces, or * for all.");
+	return false;
+}
+
+DatabaseScope
+settings_database_scope(const char *datname)
+{
+	bool		found;
+
+	if (sweep_databases == NULL ||
+		!list_walk(sweep_databases, same_name, unconstify(char *, datname), &found) || !found)
+		return DATABASE_NOT_LISTED;
+	if (sweep_exclude_databases != NULL &&
+		list_walk(sweep_exclude_databases, same_name, unconstify(char *, datname), &found) && found)
+		return DATABASE_EXCLUDED;
+	return DATABASE_OURS;
+}
+
+const char *
+settings_mode_name(int mode)
+{
+	return mode_options[mode].name;
+}
+
+static void
+define_what_is_done(void)
+{
+	DefineCustomEnumVariable("sweep.mode",
+							 "Sets whether pg_sweep does nothing, only decides, or vacuums.",
+							 "\"off\" also stops the metering of vacuums.",
+							 &sweep_mode, SWEEP_OBSERVE, mode_options,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("sweep.databases",
+							   "Sets the databases whose tables pg_sweep looks after.",
+							   "A comma-separated list of names, or * for all.",
+							   &sweep_databases, "*",
+							   PGC_SIGHUP, 0, list_check, NULL, NULL);
+	DefineCustomStringVariable("sweep.exclude_databases",
+							   "Sets the databases that pg_sweep leaves alone.",
+							   "A comma-separated list of names; it wins over sweep.databases.",
+							   &sweep_exclude_databases, "",
+							   PGC_SIGHUP, 0, list_check, NULL, NULL);
+}
+
+static void
+define_when_it_is_done(void)
+{
+	DefineCustomIntVariable("sweep.naptime",
+							"Sets the time between two looks at the statistics of all databases.",
+							NULL,
+							&sweep_naptime_ms, 1000, 100, 3600 * 1000,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.min_interval",
+							"Sets the shortest time between two vacuums of the same table.",
+							"Every vacuum makes all sessions load the table's description again.",
+							&sweep_min_interval_s, 60, 0, 24 * 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.catalog_min_interval",
+							"Sets the shortest time between two vacuums of the same system catalog.",
+							NULL,
+							&sweep_catalog_min_interval_s, 5, 0, 24 * 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_workers",
+							"Sets the maximum number of vacuums that pg_sweep runs at a time.",
+							"They count against max_worker_processes, with one more for the launcher.",
+							&sweep_max_workers, 2, 0, SWEEP_WORKERS_LIMIT,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.linger",
+							"Sets how long a worker waits for more work before it leaves its database.",
+							NULL,
+							&sweep_linger_s, 3, 0, 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+static void
+define_what_is_shown(void)
+{
+	DefineCustomIntVariable("sweep.meter_interval",
+							"Sets the time between two samples of a running vacuum.",
+							"A vacuum whose cost delay is long is sampled less often, because a sample cuts a delay short.",
+							&sweep_meter_interval_ms, 250, METER_INTERVAL_MIN_MS, METER_INTERVAL_MAX_MS,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.process_title",
+							 "Shows hits, misses and dirtied pages of a running vacuum in its process title.",
+							 NULL,
+							 &sweep_process_title, false,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.log_min_duration",
+							"Sets the shortest time of a vacuum by pg_sweep that is logged.",
+							"0 logs all; -1 takes log_autovacuum_min_duration and the table's own value of it.",
+							&sweep_log_min_duration_ms, -1, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_runs",
+							"Sets the number of finished vacuums that are remembered.",
+							"As many again are kept as the last ones of their tables.  About 500 bytes of shared memory each.",
+							&sweep_max_runs, 2000, 100, 1000000,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_decisions",
+							"Sets the number of tables about which a decision is remembered.",
+							"About 300 bytes of shared memory each.",
+							&sweep_max_decisions, 8192, 1024, 10000000,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.debug_clock_rate",
+							"Divides every interval of pg_sweep, for tests.",
+							NULL,
+							&sweep_debug_clock_rate, 1, 1, 100000,
+							PGC_POSTMASTER, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+}
+
+void
+settings_define(void)
+{
+	define_what_is_done();
+	define_when_it_is_done();
+	define_what_is_shown();
+	MarkGUCPrefixReserved("sweep");
+}

@@ -1,0 +1,310 @@
+/*
+ * shmem.h
+ *		Everything that pg_sweep keeps in shared memory.
+ *
+ * One allocation and one hash table, both sized at server start and never
+ * grown; what does not fit is counted.  Each field names its writer and what
+ * protects it.
+ */
+#ifndef SWEEP_SHMEM_H
+#define SWEEP_SHMEM_H
+
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "port/atomics.h"
+#include "storage/lwlock.h"
+#include "storage/spin.h"
+#include "utils/backend_progress.h"
+
+#include "run.h"
+#include "settings.h"
+
+#define SWEEP_VERSION	"0.1.0"
+
+/* ---- meter ---- */
+
+#define METER_WINDOW	16		/* samples over which rates are taken */
+
+typedef enum MeterWait
+{
+	METER_WAIT_NONE,			/* on the processor, or ready for it */
+	METER_WAIT_DELAY,
+	METER_WAIT_IO,
+	METER_WAIT_LOCK,
+	METER_WAIT_OTHER
+} MeterWait;
+
+typedef struct MeterSample
+{
+	TimestampTz at;
+	RunCounters used;
+	uint8		wait;			/* MeterWait at that moment */
+} MeterSample;
+
+/*
+ * One per backend, by backend index.  Writer: that process, from mainline
+ * code or from its tick, never both (slot_busy in meter.c).  Readers copy the
+ * slot and retry while `change` is odd or has moved.
+ */
+typedef struct MeterSlot
+{
+	pg_atomic_uint32 change;
+
+	int			pid;			/* 0: not in use */
+	int			leader_pid;		/* of a parallel vacuum worker, else 0 */
+	Oid			dboid;
+	Oid			relid;			/* invalid: none yet */
+	uint8		command;		/* RunCommand */
+	uint8		starter;		/* RunStarter */
+	uint8		mode;			/* RunMode */
+	int			tables;			/* done by this statement before this run */
+	TimestampTz started_at;
+	RunCounters used;
+	RunCosts	costs;
+	uint32		ticks;			/* samples of this run */
+	uint32		delay_ticks;	/* of them, in the cost delay */
+	int64		delay_us;		/* timed by the server (18+), or -1 */
+	TimestampTz phase_at;		/* when this phase was first seen */
+	int			phase;
+	int64		params[PGSTAT_NUM_PROGRESS_PARAM];
+	int			nsamples;		/* in all; the ring holds the last ones */
+	MeterSample samples[METER_WINDOW];
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
+
+	/*
+	 * What parallel workers of this leader had done when they ended, until it
+	 * counts as the leader's own.  Added to by them, cleared by the leader.
+	 */
+	pg_atomic_uint64 ended_workers[RUN_COUNTERS];
+} MeterSlot;
+
+/* ---- ledger ---- */
+
+#define LEDGER_LONGEST	64
+#define LEDGER_WAYS		8		/* records per bucket of `last` */
+
+/* Writers: every process at the end of a run; protection: LOCK_LEDGER. */
+typedef struct LedgerState
+{
+	int64		next_run_id;
+	int64		changes;		/* what the launcher compares when it saves */
+	uint64		added;			/* runs ever added to the ring */
+	bool		loaded;			/* the file was read */
+} LedgerState;
+
+/* ---- decisions ---- */
+
+typedef enum DecisionKind
+{
+	DECISION_NONE,
+	DECISION_VACUUMED,
+	DECISION_BELOW_THRESHOLD,
+	DECISION_DISABLED,
+	DECISION_OBSERVED,			/* would have been vacuumed */
+	DECISION_HELD_BACK,			/* by the horizon */
+	DECISION_LOCKED,
+	DECISION_CANCELLED,
+	DECISION_FAILED,
+	DECISION_LEFT_TO_CORE,		/* wraparound is near */
+	DECISION_TEMPORARY,			/* only its session can vacuum it */
+	DECISION_KIND_COUNT
+} DecisionKind;
+
+typedef struct DecisionKey
+{
+	Oid			dboid;			/* invalid: shared catalog */
+	Oid			relid;
+} DecisionKey;
+
+/*
+ * What was decided last about one table, and when to look at it again.
+ * Writer: workers; reader: launcher, workers, views; protection:
+ * LOCK_DECISIONS.
+ */
+typedef struct Decision
+{
+	DecisionKey key;
+	uint8		kind;			/* DecisionKind */
+	uint8		failures;		/* cancels, lock failures or errors in a row */
+	bool		mentioned;		/* worth showing (looked due once) */
+	TimestampTz first_at;		/* of this kind */
+	TimestampTz last_at;
+	int64		times;			/* of this kind, in a row */
+	TimestampTz not_before;
+	FullTransactionId horizon;	/* held back until it has passed this */
+	double		dead_threshold; /* exact; must be exceeded */
+	double		ins_threshold;	/* exact; negative: disabled */
+	int64		dead;			/* counters when decided */
+	int64		ins;
+	int64		dead_growth;	/* ask again beyond this; 0: at once */
+	int64		ins_growth;
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
+} Decision;
+
+/* ---- databases ---- */
+
+#define SWEEP_DATABASES_LIMIT	2048
+
+/* What the scout knows of a database.  Writer: launcher; LOCK_DATABASES. */
+typedef struct DatabaseState
+{
+	Oid			dboid;
+	uint8		scope;			/* DatabaseScope */
+	bool		connectable;
+	int64		relations;
+	int64		due;
+	int64		dead_tuples;
+	TimestampTz last_visit;
+	TimestampTz next_visit;		/* backing off until then; 0: no */
+} DatabaseState;
+
+/* ---- workers ---- */
+
+typedef enum WorkerState
+{
+	WORKER_FREE,				/* -> STARTING */
+	WORKER_STARTING,			/* -> RUNNING, FREE (never came up) */
+	WORKER_RUNNING,				/* -> LINGERING, DONE */
+	WORKER_LINGERING,			/* -> RUNNING (more work), DONE */
+	WORKER_DONE					/* -> FREE (reaped) */
+} WorkerState;
+
+/*
+ * One per possible worker.  The launcher writes STARTING, FREE and the
+ * assignment; the worker writes the rest; protection: LOCK_WORKERS.
+ */
+typedef struct WorkerSlot
+{
+	WorkerState state;
+	uint32		generation;		/* which start of this slot; launcher */
+	Oid			dboid;
+	int			pid;			/* worker */
+	bool		look_again;		/* set by the launcher, cleared by the worker */
+	Oid			relid;			/* claimed by the worker now */
+	bool		relid_shared;	/* it is a shared catalog */
+	bool		visited;		/* looked at all tables, without an error */
+	bool		stop;			/* set by the launcher: leave */
+	struct Latch *latch;		/* worker; NULL: not there (yet) */
+	TimestampTz started_at;
+} WorkerSlot;
+
+/* ---- server settings for the workers ---- */
+
+#define SWEEP_INHERITED_LIMIT	24
+#define SWEEP_INHERITED_LEN		64
+
+/* ---- processes ---- */
+
+/*
+ * A pg_sweep process announces itself here and takes its name off when it
+ * leaves in order or is told to quit; what is still there when shared memory
+ * goes is the process that crashed.  Writer: that process; no lock.
+ */
+typedef struct ProcessMark
+{
+	int			pid;			/* 0: not there */
+	bool		quit;			/* postmaster told it to quit at once */
+} ProcessMark;
+
+typedef enum SweepFeature
+{
+	FEATURE_METER,				/* progress entry, buffer and WAL usage */
+	FEATURE_LOCKS,				/* this process's lock list */
+	FEATURE_SCOUT,				/* shared statistics of all databases */
+	FEATURE_WORKER,				/* process flags, horizon */
+	FEATURE_COUNT
+} SweepFeature;
+
+typedef enum FeatureState
+{
+	FEATURE_UNCHECKED = 0,
+	FEATURE_OK,
+	FEATURE_BAD
+} FeatureState;
+
+typedef enum SweepLock
+{
+	LOCK_LEDGER,
+	LOCK_DECISIONS,
+	LOCK_DATABASES,
+	LOCK_WORKERS,
+	LOCK_COUNT
+} SweepLock;
+
+typedef struct SweepShared
+{
+	TimestampTz server_started_at;	/* postmaster, once */
+
+	/* writer: launcher at start, first VACUUM; plain bytes, set once */
+	pg_atomic_uint32 features[FEATURE_COUNT];
+
+	/* writer: postmaster at start, sweep.rearm() */
+	pg_atomic_uint32 breaker_tripped;
+	pg_atomic_uint32 recent_crashes;
+
+	/* writer: launcher at each reload; read by ticks */
+	pg_atomic_uint32 metering;	/* 1 unless mode is off or the breaker is */
+
+	/* own vacuums that share the cost limit; writers: workers */
+	pg_atomic_uint32 vacuuming;
+
+	slock_t		mutex;			/* the fields down to `inherited` */
+	/* writer: launcher */
+	int			launcher_pid;
+	TimestampTz launcher_started_at;
+	struct Latch *launcher_latch;
+	int64		rounds;
+	TimestampTz last_round_at;
+	double		last_round_ms;
+	double		max_round_ms;
+	int64		relations;
+	int64		due;
+	int64		worker_starts;
+	int64		worker_start_failures;
+	int64		databases_dropped;
+	TimestampTz runs_saved_at;
+	int			runs_save_errno;
+
+	/* writer: decision_put() */
+	pg_atomic_uint64 decisions_dropped;
+
+	/* writer: launcher at each reload; protection: LOCK_WORKERS */
+	char		inherited[SWEEP_INHERITED_LIMIT][SWEEP_INHERITED_LEN];
+
+	ProcessMark launcher_mark;
+	ProcessMark worker_marks[SWEEP_WORKERS_LIMIT];
+
+	/* of all decisions ever put; writer: decision_put(), LOCK_DECISIONS */
+	int64		lowest_dead_threshold;
+	int64		lowest_ins_threshold;
+
+	LedgerState ledger;
+	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
+	int			databases_count;	/* LOCK_DATABASES */
+	DatabaseState databases[SWEEP_DATABASES_LIMIT];
+
+	RunRecord	longest[LEDGER_LONGEST];	/* LOCK_LEDGER */
+} SweepShared;
+
+extern SweepShared *sweep_shared;	/* NULL: library not preloaded */
+extern MeterSlot *sweep_meters; /* sweep_meter_count of them */
+extern RunRecord *sweep_recent_runs;	/* ring of sweep_max_runs */
+extern RunRecord *sweep_last_runs;	/* buckets of LEDGER_WAYS */
+extern struct HTAB *sweep_decisions;
+
+/* made is called in the postmaster whenever shared memory was made anew. */
+extern void shmem_install_hooks(void (*made) (void));
+extern int	shmem_meter_count(void);
+extern int	shmem_last_run_buckets(void);
+extern LWLock *shmem_lock(SweepLock lock);
+
+/* ERROR with the setting to change when the library is not preloaded. */
+extern void shmem_require(void);
+
+/* Is pg_sweep off for now, by setting or by the circuit breaker? */
+extern bool shmem_is_off(void);
+
+#endif							/* SWEEP_SHMEM_H */

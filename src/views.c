@@ -1,0 +1,335 @@
+/*
+ * views.c
+ *		SQL functions that only read: what stands behind the views, but for
+ *		sweep.progress.
+ *
+ * Any backend.  Every slot and array is copied under its own protection, then
+ * shown; no lock is held while rows are built.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "decisions.h"
+#include "features.h"
+#include "ledger.h"
+#include "row.h"
+
+/* ----
+ * sweep.runs
+ * ----
+ */
+
+PG_FUNCTION_INFO_V1(sweep_runs_0_1);
+Datum
+sweep_runs_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+	RunRecord  *runs;
+	int			count;
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+
+	runs = ledger_copy(&count);
+	for (int i = 0; i < count; i++)
+	{
+		const RunRecord *run = &runs[i];
+
+		CHECK_FOR_INTERRUPTS();
+		row_put(&row, Int64GetDatum(run->run_id));
+		row_put(&row, Int32GetDatum(run->pid));
+		row_put_oid(&row, run->dboid);
+		row_put_oid(&row, run->relid);
+		row_put_text(&row, run->schemaname);
+		row_put_text(&row, run->relname);
+		row_put_text(&row, run_command_name(run->command));
+		row_put_text(&row, run_starter_name(run->starter));
+		row_put_text(&row, run_mode_name(run->mode));
+		row_put_time(&row, run->started_at);
+		row_put_time(&row, run->ended_at);
+		row_put_counters(&row, &run->used);
+		row_put(&row, Int64GetDatum(run_cost(&run->used, &run->costs)));
+		row_put_float(&row, (double) run->delay_us / 1000.0);
+		row_put_cost_settings(&row, &run->costs);
+		row_put_int64(&row, run->pages);
+		row_put_int64(&row, run->index_pass);
+		row_put_int64(&row, run->tuples_removed);
+		row_put_int64(&row, run->dead_not_removable);
+		row_put_text(&row, run_outcome_name(run->outcome));
+		row_put_text(&row, run->reason);
+		row_store(fcinfo, &row);
+	}
+	pfree(runs);
+	return (Datum) 0;
+}
+
+/* ----
+ * sweep.databases
+ * ----
+ */
+
+static int
+count_workers_in(Oid dboid)
+{
+	int			n = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
+	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
+	{
+		const WorkerSlot *w = &sweep_shared->workers[i];
+
+		n += w->state != WORKER_FREE && w->state != WORKER_DONE &&
+			(dboid == InvalidOid || w->dboid == dboid);
+	}
+	LWLockRelease(shmem_lock(LOCK_WORKERS));
+	return n;
+}
+
+static const char *
+why_not_ours(const DatabaseState *state)
+{
+	if (!state->connectable)
+		return "does not accept connections";
+	switch (state->scope)
+	{
+		case DATABASE_NOT_LISTED:
+			return "not in sweep.databases";
+		case DATABASE_EXCLUDED:
+			return "in sweep.exclude_databases";
+		default:
+			return NULL;
+	}
+}
+
+PG_FUNCTION_INFO_V1(sweep_databases_0_1);
+Datum
+sweep_databases_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+	DatabaseState *states;
+	int			count;
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+
+	states = palloc(sizeof(DatabaseState) * SWEEP_DATABASES_LIMIT);
+	LWLockAcquire(shmem_lock(LOCK_DATABASES), LW_SHARED);
+	count = sweep_shared->databases_count;
+	memcpy(states, sweep_shared->databases, sizeof(DatabaseState) * count);
+	LWLockRelease(shmem_lock(LOCK_DATABASES));
+
+	for (int i = 0; i < count; i++)
+	{
+		const DatabaseState *state = &states[i];
+
+		row_put_oid(&row, state->dboid);
+		row_put(&row, BoolGetDatum(state->scope == DATABASE_OURS && state->connectable));
+		row_put_text(&row, why_not_ours(state));
+		row_put(&row, Int64GetDatum(state->relations));
+		row_put(&row, Int64GetDatum(state->due));
+		row_put(&row, Int64GetDatum(state->dead_tuples));
+		row_put(&row, Int32GetDatum(count_workers_in(state->dboid)));
+		row_put_time(&row, state->last_visit);
+		row_put_time(&row, state->next_visit);
+		row_store(fcinfo, &row);
+	}
+	return (Datum) 0;
+}
+
+/* ----
+ * sweep.decisions
+ * ----
+ */
+
+static void
+put_decision_reason(Row *row, const Decision *d)
+{
+	char		text[160] = "";
+
+	switch (d->kind)
+	{
+		case DECISION_BELOW_THRESHOLD:
+			snprintf(text, sizeof(text), "dead tuples " INT64_FORMAT " of %.0f, inserted tuples " INT64_FORMAT " of %.0f",
+					 d->dead, d->dead_threshold, d->ins, d->ins_threshold);
+			break;
+		case DECISION_DISABLED:
+			strlcpy(text, "autovacuum_enabled is off for this table", sizeof(text));
+			break;
+		case DECISION_OBSERVED:
+			strlcpy(text, "sweep.mode is observe", sizeof(text));
+			break;
+		case DECISION_HELD_BACK:
+			snprintf(text, sizeof(text), "dead rows are still needed; waiting until the horizon has passed transaction %u",
+					 XidFromFullTransactionId(d->horizon));
+			break;
+		case DECISION_LOCKED:
+			snprintf(text, sizeof(text), "lock not available, %d times in a row", d->failures);
+			break;
+		case DECISION_CANCELLED:
+			snprintf(text, sizeof(text), "cancelled, most often because somebody needed a lock, %d times in a row", d->failures);
+			break;
+		case DECISION_FAILED:
+			snprintf(text, sizeof(text), "ended in an error, %d times in a row; see the server log", d->failures);
+			break;
+		case DECISION_TEMPORARY:
+			strlcpy(text, "only the session of a temporary table can vacuum it", sizeof(text));
+			break;
+		case DECISION_LEFT_TO_CORE:
+			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", sizeof(text));
+			break;
+		default:
+			break;
+	}
+	row_put_text(row, text);
+}
+
+PG_FUNCTION_INFO_V1(sweep_decisions_0_1);
+Datum
+sweep_decisions_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+	Decision   *decisions;
+	int			count;
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+
+	decisions = decision_copy(&count);
+	for (int i = 0; i < count; i++)
+	{
+		const Decision *d = &decisions[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!d->mentioned)
+			continue;
+		row_put_oid(&row, d->key.dboid);
+		row_put_oid(&row, d->key.relid);
+		row_put_text(&row, d->schemaname);
+		row_put_text(&row, d->relname);
+		row_put_text(&row, decision_name(d->kind));
+		put_decision_reason(&row, d);
+		row_put_time(&row, d->first_at);
+		row_put_time(&row, d->last_at);
+		row_put(&row, Int64GetDatum(d->times));
+		row_put_time(&row, d->not_before);
+		row_put(&row, Int64GetDatum(d->dead));
+		row_put(&row, Int64GetDatum(d->ins));
+		row_put_int64(&row, Max((int64) d->dead_threshold, d->dead_growth));
+		row_put_int64(&row, d->ins_threshold < 0 ? -1 : Max((int64) d->ins_threshold, d->ins_growth));
+		row_store(fcinfo, &row);
+	}
+	pfree(decisions);
+	return (Datum) 0;
+}
+
+/* ----
+ * sweep.status and sweep.features
+ * ----
+ */
+
+/* What keeps pg_sweep from doing what sweep.mode says, or NULL. */
+static const char *
+why_not_effective(int launcher_pid)
+{
+	if (pg_atomic_read_u32(&sweep_shared->breaker_tripped) != 0)
+		return "switched off because its processes crashed repeatedly; see sweep.rearm()";
+	if (sweep_mode == SWEEP_OFF)
+		return NULL;
+	if (RecoveryInProgress())
+		return "this server is a standby";
+	if (launcher_pid == 0)
+		return "the launcher is not running; max_worker_processes may be too small";
+	if (!feature_is_ok(FEATURE_SCOUT) || !feature_is_ok(FEATURE_WORKER))
+		return "this server's structures are not those that pg_sweep was built for; see sweep.features";
+	if (!pgstat_track_counts)
+		return "track_counts is off";
+	if (sweep_mode == SWEEP_ACT && sweep_max_workers == 0)
+		return "sweep.max_workers is 0";
+	return NULL;
+}
+
+PG_FUNCTION_INFO_V1(sweep_status_0_1);
+Datum
+sweep_status_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+	TupleDesc	desc;
+	SweepShared now;
+	const char *reason;
+	int			runs;
+
+	shmem_require();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	/* only the part that the mutex protects is looked at in the copy */
+	SpinLockAcquire(&sweep_shared->mutex);
+	memcpy(&now, sweep_shared, offsetof(SweepShared, inherited));
+	SpinLockRelease(&sweep_shared->mutex);
+	reason = why_not_effective(now.launcher_pid);
+	pfree(ledger_copy(&runs));
+
+	row_put_text(&row, SWEEP_VERSION);
+	row_put(&row, Int32GetDatum(compat_server_version_built()));
+	row_put_text(&row, settings_mode_name(sweep_mode));
+	row_put_text(&row, settings_mode_name(reason ? SWEEP_OFF : sweep_mode));
+	row_put_text(&row, reason);
+	if (now.launcher_pid != 0)
+		row_put(&row, Int32GetDatum(now.launcher_pid));
+	else
+		row_put_null(&row);
+	row_put_time(&row, now.launcher_pid != 0 ? now.launcher_started_at : 0);
+	row_put(&row, Int32GetDatum(count_workers_in(InvalidOid)));
+	row_put(&row, Int32GetDatum(sweep_max_workers));
+	row_put(&row, Int64GetDatum(now.rounds));
+	row_put_time(&row, now.last_round_at);
+	row_put_float(&row, now.rounds > 0 ? now.last_round_ms : -1);
+	row_put_float(&row, now.rounds > 0 ? now.max_round_ms : -1);
+	row_put(&row, Int64GetDatum(now.relations));
+	row_put(&row, Int64GetDatum(now.due));
+	row_put(&row, Int64GetDatum(now.worker_starts));
+	row_put(&row, Int64GetDatum(now.worker_start_failures));
+	row_put(&row, Int64GetDatum(runs));
+	row_put_time(&row, now.runs_saved_at);
+	row_put_text(&row, now.runs_save_errno != 0 ? strerror(now.runs_save_errno) : NULL);
+	decisions_lock();
+	row_put(&row, Int32GetDatum((int) hash_get_num_entries(sweep_decisions)));
+	decisions_unlock();
+	row_put(&row, Int32GetDatum(sweep_max_decisions));
+	row_put(&row, Int64GetDatum(pg_atomic_read_u64(&sweep_shared->decisions_dropped)));
+	row_put(&row, Int64GetDatum(now.databases_dropped));
+	row_put(&row, Int32GetDatum(pg_atomic_read_u32(&sweep_shared->recent_crashes)));
+
+	Assert(row.n == desc->natts);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));
+}
+
+PG_FUNCTION_INFO_V1(sweep_features_0_1);
+Datum
+sweep_features_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+
+	for (int i = 0; i < FEATURE_COUNT; i++)
+	{
+		uint32		state = pg_atomic_read_u32(&sweep_shared->features[i]);
+
+		row_put_text(&row, feature_name(i));
+		if (state == FEATURE_UNCHECKED)
+			row_put_null(&row);
+		else
+			row_put(&row, BoolGetDatum(state == FEATURE_OK));
+		row_put_text(&row, feature_reason(i));
+		row_store(fcinfo, &row);
+	}
+	return (Datum) 0;
+}

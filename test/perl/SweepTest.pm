@@ -1,0 +1,316 @@
+
+# What the TAP tests of pg_sweep share: a server with the library preloaded, tables in need
+# of a vacuum, and waiting by asking.
+#
+# Nothing here sleeps for a fixed time in the hope that something has happened meanwhile:
+# what must happen is polled for, and what must not happen is looked for after the launcher
+# has made so many more rounds.
+
+package SweepTest;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+our @EXPORT = qw(
+  sweep_node sweep_conf session
+  sql status poll_until poll_ok poll_value rounds reload_with
+  garbage more_garbage slow_table
+  log_size log_since log_poll_ok pids_of process_title process_exists
+  seconds within major
+);
+
+# Autovacuum is off so that every vacuum is ours or the test's; crashes restart, as they do
+# everywhere but under PostgreSQL::Test. At wal_level minimal a new table's pages are dirtied
+# once more at commit, and a vacuum's cost would depend on the table's size.
+my $base_conf = <<'END';
+shared_preload_libraries = 'pg_sweep'
+sweep.mode = act
+autovacuum = off
+restart_after_crash = on
+wal_level = replica
+log_statement = none
+log_checkpoints = off
+max_connections = 20
+shared_buffers = 16MB
+END
+
+sub sweep_conf { return $base_conf }
+
+# sweep_node NAME, conf => TEXT, init => [...], start => 0, extension => 0
+# A started server with the extension in the database postgres.
+sub sweep_node
+{
+	my ($name, %args) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(@{ $args{init} // [] });
+	$node->append_conf('postgresql.conf', $base_conf . ($args{conf} // ''));
+	return $node if defined $args{start} && !$args{start};
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION pg_sweep')
+	  unless defined $args{extension} && !$args{extension};
+	return $node;
+}
+
+# A session that stays open; ->query, ->query_safe, ->query_until, ->quit.
+sub session
+{
+	my ($node, $dbname, %args) = @_;
+
+	return $node->background_psql($dbname // 'postgres', on_error_stop => 0, %args);
+}
+
+# sql NODE, QUERY [, DATABASE]: its result, and death if it fails.
+sub sql
+{
+	my ($node, $query, $dbname) = @_;
+
+	return $node->safe_psql($dbname // 'postgres', $query);
+}
+
+# One column of sweep.status.
+sub status
+{
+	my ($node, $column) = @_;
+
+	return sql($node, "SELECT $column FROM sweep.status");
+}
+
+sub major
+{
+	my ($node) = @_;
+
+	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+}
+
+# ---- waiting
+
+my $patience = $PostgreSQL::Test::Utils::timeout_default / 3;
+
+# One question. psql that cannot connect may be gone before it is asked, and IPC::Run dies of
+# the broken pipe.
+sub ask
+{
+	my ($node, $query, %args) = @_;
+	my ($rc, $out, $err) = eval { $node->psql($args{db} // 'postgres', $query, @{ $args{psql} // [] }) };
+
+	return ($rc // 2, $out // '', $err // $@);
+}
+
+# Asks until the answer is what is expected ('t'); errors count as other answers, because a
+# server may be restarting. Returns the last answer in list context.
+sub poll_until
+{
+	my ($node, $query, %args) = @_;
+	my $expected = $args{expected} // 't';
+	my $until = time + ($args{timeout} // $patience);
+	my ($rc, $out, $err);
+
+	for (;;)
+	{
+		($rc, $out, $err) = ask($node, $query, %args);
+		return wantarray ? (1, $out) : 1 if $rc == 0 && $out eq $expected;
+		last if time > $until;
+		usleep(50_000);
+	}
+	return wantarray ? (0, $out . ($err ? "\n$err" : '')) : 0;
+}
+
+# The same as a test. On failure it shows what pg_sweep knows.
+sub poll_ok
+{
+	my ($node, $query, $name, %args) = @_;
+	my ($ok, $last) = poll_until($node, $query, %args);
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($ok, $name);
+	return 1 if $ok;
+	diag("asked: $query\nlast answer: $last");
+	for my $view (
+		'SELECT * FROM sweep.status',
+		'SELECT datname, relname, decision, reason, times, not_before - now() AS wait, dead_tuples, next_dead_tuples FROM sweep.decisions LIMIT 10',
+		'SELECT run_id, datname, relname, command, started_by, started_at, ended_at, outcome, reason FROM sweep.runs ORDER BY run_id DESC LIMIT 10',
+		'SELECT pid, datname, relname, command, started_by, phase, blks_hit, waiters FROM sweep.progress')
+	{
+		my ($rc, $out, $err) = ask($node, $view, psql => [ extra_params => [ '-x', '--pset=tuples_only=off' ] ]);
+		diag("$view\n$out$err");
+	}
+	return 0;
+}
+
+# Asks until there is an answer, and returns it ('' if there never is one).
+sub poll_value
+{
+	my ($node, $query, %args) = @_;
+	my $until = time + ($args{timeout} // $patience);
+
+	for (;;)
+	{
+		my ($rc, $out) = ask($node, $query, %args);
+		return $out if $rc == 0 && $out ne '';
+		return '' if time > $until;
+		usleep(50_000);
+	}
+}
+
+# Waits until the launcher has looked at everything that many times more.
+sub rounds
+{
+	my ($node, $more) = @_;
+	my $target = status($node, 'rounds') + ($more // 3);
+
+	poll_until($node, "SELECT rounds >= $target FROM sweep.status")
+	  or die "the launcher of \"" . $node->name . "\" made no $more rounds";
+	return;
+}
+
+# reload_with NODE, NAME => VALUE...: ALTER SYSTEM and reload; a session sees it at once.
+sub reload_with
+{
+	my ($node, %settings) = @_;
+
+	$node->safe_psql('postgres', "ALTER SYSTEM SET $_ = '$settings{$_}'") for sort keys %settings;
+	$node->safe_psql('postgres', 'SELECT pg_reload_conf()');
+	return;
+}
+
+# How long does that take?
+sub seconds
+{
+	my ($code) = @_;
+	my $start = time;
+
+	$code->();
+	return time - $start;
+}
+
+# A promised time, or more where everything is slower (the sanitizers): there
+# PG_TEST_TIMEOUT_DEFAULT is set.
+sub within
+{
+	my ($promised) = @_;
+	my $factor = $PostgreSQL::Test::Utils::timeout_default / 180;
+
+	return $promised * ($factor > 1 ? $factor : 1);
+}
+
+# ---- tables
+
+# A table in need of a vacuum: rows (1000), of which dead (500) are deleted. One transaction,
+# so that nobody vacuums it in between; the session's end flushes the statistics.
+sub garbage
+{
+	my ($node, $dbname, $table, %args) = @_;
+	my $rows = $args{rows} // 1000;
+	my $dead = $args{dead} // 500;
+	my $with = defined $args{with} ? "WITH ($args{with})" : '';
+
+	$node->safe_psql($dbname, <<"END");
+BEGIN;
+CREATE TABLE $table (id int, pad text) $with;
+INSERT INTO $table SELECT i, repeat('x', 20) FROM generate_series(1, $rows) i;
+DELETE FROM $table WHERE id <= $dead;
+COMMIT;
+END
+	return;
+}
+
+# Makes it due again.
+sub more_garbage
+{
+	my ($node, $dbname, $table, $dead) = @_;
+
+	$dead //= 500;
+	$node->safe_psql($dbname, <<"END");
+BEGIN;
+INSERT INTO $table SELECT -i, '' FROM generate_series(1, $dead) i;
+DELETE FROM $table WHERE id < 0;
+COMMIT;
+END
+	return;
+}
+
+# A due table of that many pages (300), one row each, all flushed, so that a vacuum dirties
+# every page again. Its automatic vacuum takes at least 0.1 s per page.
+sub slow_table
+{
+	my ($node, $dbname, $table, %args) = @_;
+	my $pages = $args{pages} // 300;
+	my $with = $args{with} // 'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1';
+
+	# one row per page; a second version of each makes the first dead
+	$node->safe_psql($dbname, <<"END");
+BEGIN;
+CREATE TABLE $table (id int, pad text) WITH (fillfactor = 10@{[ $with ne '' ? ", $with" : '' ]});
+ALTER TABLE $table ALTER pad SET STORAGE PLAIN;
+INSERT INTO $table SELECT i, repeat('x', 700) FROM generate_series(1, $pages) i;
+UPDATE $table SET id = -id;
+CHECKPOINT;
+COMMIT;
+END
+	return;
+}
+
+# ---- the log and the processes
+
+sub log_size { return -s $_[0]->logfile }
+
+sub log_since
+{
+	my ($node, $offset) = @_;
+
+	return slurp_file($node->logfile, $offset // 0);
+}
+
+# A test that the log, from offset on, comes to say something.
+sub log_poll_ok
+{
+	my ($node, $regexp, $offset, $name) = @_;
+	my $until = time + $patience;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	until (log_since($node, $offset) =~ $regexp)
+	{
+		if (time > $until)
+		{
+			fail($name);
+			diag("not in the log: $regexp\n" . log_since($node, $offset));
+			return 0;
+		}
+		usleep(50_000);
+	}
+	pass($name);
+	return 1;
+}
+
+# The ids of a server's processes of that kind ('sweep launcher').
+sub pids_of
+{
+	my ($node, $type) = @_;
+
+	return split /\n/, sql($node,
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = '$type' ORDER BY backend_start");
+}
+
+# As ps shows it; '' when there is no such process.
+sub process_title
+{
+	my ($pid) = @_;
+
+	open(my $file, '<', "/proc/$pid/cmdline") or return '';
+	local $/;
+	my $title = <$file> // '';
+	$title =~ tr/\0/ /;
+	$title =~ s/\s+$//;
+	return $title;
+}
+
+sub process_exists { return kill(0, $_[0]) ? 1 : 0 }
+
+1;

@@ -1,0 +1,106 @@
+-- Nothing for PUBLIC; reading for pg_monitor; acting by EXECUTE on each function.
+
+\set ECHO none
+\getenv srcdir PG_ABS_SRCDIR
+\set common :srcdir /sql/common.psql
+\i :common
+
+SET client_min_messages = error;
+CREATE ROLE regress_sweep_nobody;
+CREATE ROLE regress_sweep_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_sweep_oncall;
+RESET client_min_messages;
+
+-- what PUBLIC has, what a member of pg_monitor has besides reading, what it cannot read
+SELECT kind, name FROM (
+	SELECT 'schema' AS kind, nspname::text AS name, has_schema_privilege('regress_sweep_nobody', oid, 'USAGE, CREATE') AS has
+	FROM pg_namespace WHERE nspname = 'sweep'
+	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_nobody', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace
+	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_nobody', oid, 'EXECUTE')
+	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
+WHERE has;
+SELECT kind, name FROM (
+	SELECT 'schema' AS kind, nspname::text AS name, has_schema_privilege('regress_sweep_monitor', oid, 'CREATE') AS more,
+		has_schema_privilege('regress_sweep_monitor', oid, 'USAGE') AS reads
+	FROM pg_namespace WHERE nspname = 'sweep'
+	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER'),
+		has_table_privilege('regress_sweep_monitor', oid, 'SELECT')
+	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace
+	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^get_',
+		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^get_'
+	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
+WHERE more OR NOT reads;
+
+-- the functions that act are nobody's, but that pg_maintain (from 17 on) may cancel
+SELECT p.proname, string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, ', ') AS granted_to
+FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
+WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^get_' AND a.grantee <> p.proowner
+	AND NOT (p.proname = 'cancel' AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
+GROUP BY 1;
+SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE')
+	AND has_function_privilege(r.oid, 'sweep.cancel(integer)', 'EXECUTE')
+	AND NOT has_table_privilege(r.oid, 'sweep.runs', 'SELECT')) IS NOT FALSE AS maintain
+FROM pg_roles r WHERE r.rolname = 'pg_maintain';
+
+-- really so
+SET ROLE regress_sweep_nobody;
+SELECT count(*) FROM sweep.runs;
+SELECT sweep.reset_runs();
+RESET ROLE;
+GRANT USAGE ON SCHEMA sweep TO regress_sweep_nobody;
+SET ROLE regress_sweep_nobody;
+SELECT count(*) FROM sweep.progress;
+SELECT count(*) FROM sweep.runs;
+SELECT count(*) FROM sweep.databases;
+SELECT count(*) FROM sweep.decisions;
+SELECT count(*) FROM sweep.status;
+SELECT count(*) FROM sweep.features;
+SELECT count(*) FROM sweep.get_progress();
+SELECT count(*) FROM sweep.get_runs();
+SELECT count(*) FROM sweep.get_databases();
+SELECT count(*) FROM sweep.get_decisions();
+SELECT count(*) FROM sweep.get_status();
+SELECT count(*) FROM sweep.get_features();
+SELECT sweep.cancel(1);
+SELECT sweep.reset_runs();
+SELECT sweep.rearm();
+RESET ROLE;
+
+-- pg_monitor reads and cannot act
+SET ROLE regress_sweep_monitor;
+SELECT count(*) >= 0 AS progress FROM sweep.progress;
+SELECT count(*) >= 0 AS runs FROM sweep.runs;
+SELECT count(*) > 0 AS databases FROM sweep.databases;
+SELECT count(*) >= 0 AS decisions FROM sweep.decisions;
+SELECT count(*) = 1 AS status FROM sweep.status;
+SELECT count(*) > 0 AS features FROM sweep.features;
+SELECT sweep.cancel(1);
+SELECT sweep.reset_runs();
+SELECT sweep.rearm();
+RESET ROLE;
+
+-- an on-call role is given exactly what it needs
+GRANT USAGE ON SCHEMA sweep TO regress_sweep_oncall;
+GRANT EXECUTE ON FUNCTION sweep.cancel(integer), sweep.rearm() TO regress_sweep_oncall;
+SET ROLE regress_sweep_oncall;
+SELECT sweep.rearm();
+SELECT sweep.cancel(0);
+SELECT sweep.cancel(-1);
+SELECT sweep.cancel(2147483647);
+SELECT sweep.cancel(NULL) IS NULL AS null_is_null;
+SELECT sweep.reset_runs();
+RESET ROLE;
+
+-- a session that runs none, though it is there
+SET client_min_messages = error;
+SELECT sweep.cancel(pg_backend_pid()) AS cancelled, 'still here' AS and_it_is;
+RESET client_min_messages;
+
+-- the views only read
+INSERT INTO sweep.runs (run_id) VALUES (1);
+DELETE FROM sweep.runs;
+UPDATE sweep.features SET enabled = true;
+
+DROP OWNED BY regress_sweep_nobody, regress_sweep_monitor, regress_sweep_oncall;
+DROP ROLE regress_sweep_nobody, regress_sweep_monitor, regress_sweep_oncall;

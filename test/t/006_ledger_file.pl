@@ -1,0 +1,263 @@
+# The file of finished runs, pg_stat/pg_sweep.runs.
+#
+# It survives a restart; one that is damaged or of another database system is set aside with
+# a WARNING; one that cannot be written is a WARNING and a retry, and the server goes on in
+# every case. What is kept is bounded, and neither the last run of a table nor the longest
+# runs are pushed out by a table that is vacuumed all the time.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use File::Copy qw(copy);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+
+# runs are saved every 0.25 s; the warning of one that fails is repeated after 30 s
+my $node = sweep_node('ledger', conf => <<'END');
+sweep.debug_clock_rate = 20
+sweep.mode = observe
+sweep.max_runs = 100
+END
+my $file = $node->data_dir . '/pg_stat/pg_sweep.runs';
+
+my $all_runs = 'SELECT string_agg(r::text, chr(10) ORDER BY run_id) FROM sweep.runs r';
+
+sub saved
+{
+	my ($name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return poll_ok($node, "SELECT runs_saved_at > (SELECT max(ended_at) FROM sweep.runs) AND runs_save_error IS NULL FROM sweep.status", $name);
+}
+
+# ---- a restart
+
+sql($node, 'CREATE TABLE first (i int); CREATE TABLE second (i int); VACUUM first; VACUUM second; ANALYZE first');
+my $before = sql($node, $all_runs);
+is(status($node, 'runs'), '3', 'three runs');
+is(scalar(grep { /tmp/ } slurp_dir($node->data_dir . '/pg_stat')), 0, 'no temporary file is left');
+$node->restart;
+poll_until($node, 'SELECT runs = 3 FROM sweep.status');
+is(sql($node, $all_runs), $before, 'a restart changes nothing in them, although they were not saved yet');
+is(sprintf('%o', (stat $file)[2] & 07777), '600', 'the file is private');
+
+sql($node, 'VACUUM second');
+is(sql($node, 'SELECT max(run_id) FROM sweep.runs'), '4', 'run_id goes on growing');
+saved('the new run is saved');
+$node->stop('immediate');
+$node->start;
+poll_ok($node, 'SELECT runs = 4 FROM sweep.status', 'an immediate shutdown loses nothing that was saved');
+
+# ---- a file that is not to be used
+
+$node->stop;
+my $good = slurp_file($file);
+my $size = length $good;
+my ($record_size, $count) = unpack('x8 L L', $good);
+is($size, 32 + $record_size * $count + 4, 'the file is a header, the records and a checksum');
+
+my $other = PostgreSQL::Test::Cluster->new('foreign');
+$other->init;
+$other->append_conf('postgresql.conf', sweep_conf());
+$other->start;
+sql($other, 'CREATE TABLE foreign_table (i int); VACUUM foreign_table');
+$other->stop;
+my $foreign = slurp_file($other->data_dir . '/pg_stat/pg_sweep.runs');
+
+my $record = substr($good, 32, $record_size);
+my @cases = (
+	[ 'empty', '', 'it is damaged' ],
+	[ 'cut in the header', substr($good, 0, 20), 'it is damaged' ],
+	[ 'cut in a record', substr($good, 0, 32 + $record_size + 7), 'it is damaged' ],
+	[ 'cut in the checksum', substr($good, 0, $size - 1), 'it is damaged' ],
+	[ 'changed in a record', changed($good, 32 + $record_size + 100, chr(1 ^ ord(substr($good, 32 + $record_size + 100, 1)))), 'it is damaged' ],
+	[ 'changed in the checksum', changed($good, $size - 1, chr(1 ^ ord(substr($good, $size - 1, 1)))), 'it is damaged' ],
+	[ 'of another kind', changed($good, 0, 'SWEP'), 'it is damaged' ],
+	[ 'of another version', checked(changed($good, 4, pack('L', 99))), 'it was written by another version' ],
+	[ 'of another record size', checked(changed($good, 8, pack('L', $record_size + 8))), 'it was written by another version' ],
+	[ 'said to hold more than it does', checked(changed($good, 12, pack('L', $count + 1))), 'it is damaged' ],
+	[ 'said to hold 4 million', checked(changed($good, 12, pack('L', 4_000_000))), 'it is damaged' ],
+	[ 'said to hold 4 billion', checked(changed($good, 12, pack('L', 0xffffffff))), 'it is damaged' ],
+	[ 'of another system', $foreign, 'it belongs to another database system' ],
+	[ 'of a later timeline', checked(changed($good, 24, pack('L', 2))), 'it belongs to another timeline' ],
+	[ 'a well-checked record of nonsense', checked(changed($good, 32, "\xff" x $record_size)), 'it is damaged' ]);
+
+for my $case (@cases)
+{
+	my ($what, $contents, $reason) = @$case;
+	my $offset = log_size($node);
+
+	write_file($file, $contents);
+	unlink "$file.bad";
+	$node->start;
+	poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status')
+	  or fail("$what: the launcher runs");
+	like(log_since($node, $offset), qr/WARNING:  pg_sweep: file "pg_stat\/pg_sweep\.runs" is not used: \Q$reason\E\n.*DETAIL:  It is set aside as "pg_stat\/pg_sweep\.runs\.bad"/,
+		"$what: a WARNING says that $reason");
+	is(slurp_file("$file.bad"), $contents, "$what: it is set aside as it was");
+	is(status($node, 'runs'), '0', "$what: there are no runs");
+	$node->stop;
+}
+
+# What is there may be no file at all.
+unlink $file;
+mkdir $file;
+my $offset = log_size($node);
+$node->start;
+poll_ok($node, 'SELECT rounds > 0 AND runs = 0 FROM sweep.status', 'a directory in its place: the server works');
+like(log_since($node, $offset), qr/WARNING:  pg_sweep: /, 'a directory: a WARNING');
+$node->stop;
+rmdir $_ for ($file, "$file.bad");
+unlink "$file.bad";
+
+write_file($file, $good);
+chmod 0000, $file;
+$offset = log_size($node);
+$node->start;
+poll_ok($node, 'SELECT rounds > 0 AND runs = 0 FROM sweep.status', 'a file that cannot be read: the server works');
+log_poll_ok($node, qr/WARNING:  pg_sweep: could not open file "pg_stat\/pg_sweep\.runs": Permission denied/, $offset, 'a file that cannot be read: a WARNING');
+$node->stop;
+unlink $file;
+
+write_file($file, $good);
+$node->start;
+poll_ok($node, 'SELECT runs = 4 FROM sweep.status', 'the good file is still good');
+is(sql($node, 'SELECT max(run_id) FROM sweep.runs'), '4', 'with its numbers');
+
+# ---- a file that cannot be written
+
+mkdir "$file.tmp";
+$offset = log_size($node);
+sql($node, 'VACUUM first');
+poll_ok($node, "SELECT runs_save_error LIKE '%is a directory%' OR runs_save_error LIKE '%s a directory%' FROM sweep.status", 'it cannot be written: sweep.status says why');
+log_poll_ok($node, qr/WARNING:  pg_sweep: could not save the finished runs: Is a directory\n.*DETAIL:  It is tried again every 5 s/, $offset, 'a WARNING');
+rounds($node, 60);
+is(() = log_since($node, $offset) =~ /could not save/g, 1, 'once, not at every try');
+sql($node, 'VACUUM second');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 'second' AND run_id = 6"), '1', 'runs go on being recorded');
+rmdir "$file.tmp";
+saved('when it can be written again, it is');
+$node->stop('immediate');
+$node->start;
+poll_ok($node, 'SELECT runs = 6 FROM sweep.status', 'and nothing was lost');
+
+# a full disk: what it takes is opened, but cannot be written
+symlink '/dev/full', "$file.tmp";
+$offset = log_size($node);
+sql($node, 'VACUUM first');
+log_poll_ok($node, qr/WARNING:  pg_sweep: could not save the finished runs: No space left on device/, $offset, 'a full disk: a WARNING');
+saved('a full disk: saved when there is room');
+ok(-f $file && !-l $file, 'a full disk: in a file of its own');
+
+# the directory itself
+chmod 0500, $node->data_dir . '/pg_stat';
+sql($node, 'VACUUM first');
+$offset = log_size($node);
+poll_ok($node, "SELECT runs_save_error = 'Permission denied' FROM sweep.status", 'a directory that cannot be written');
+chmod 0700, $node->data_dir . '/pg_stat';
+saved('and can be again');
+
+# ---- reset
+
+is(sql($node, 'SELECT sweep.reset_runs()'), '', 'sweep.reset_runs()');
+is(status($node, 'runs'), '0', 'forgets them');
+sql($node, 'VACUUM second');
+my $id = sql($node, 'SELECT max(run_id) FROM sweep.runs');
+cmp_ok($id, '>', 8, 'but not the numbers');
+saved('the run after it is saved');
+$node->restart;
+poll_ok($node, 'SELECT launcher_pid IS NOT NULL FROM sweep.status', 'restarted');
+is(sql($node, 'SELECT string_agg(run_id::text, $$,$$) FROM sweep.runs'), $id, 'they stay forgotten after a restart');
+sql($node, 'SELECT sweep.reset_runs()');
+$node->restart;
+poll_ok($node, 'SELECT launcher_pid IS NOT NULL AND runs = 0 FROM sweep.status', 'also when nothing came after');
+
+# ---- bounded
+
+sql($node, 'SELECT sweep.reset_runs()');
+sql($node, "CREATE TABLE kept$_ (i int)") for 1 .. 12;
+sql($node, 'CREATE TABLE hot (i int); INSERT INTO hot SELECT generate_series(1, 20000)');
+sql($node, join ';', map { "VACUUM kept$_" } 1 .. 12);
+
+# the longest by far, of a table that is vacuumed again afterwards; 19 pages wait 10 ms each
+sql($node, 'SET vacuum_cost_delay = 10; SET vacuum_cost_limit = 1; VACUUM (DISABLE_PAGE_SKIPPING) hot');
+$id = sql($node, "SELECT run_id FROM sweep.runs WHERE relname = 'hot'");
+cmp_ok(sql($node, "SELECT EXTRACT(epoch FROM ended_at - started_at) FROM sweep.runs WHERE run_id = $id"), '>', 0.5, 'one long run');
+sql($node, ("VACUUM hot;\n" x 500));
+is(sql($node, "SELECT count(DISTINCT relname) FROM sweep.runs WHERE relname LIKE 'kept%'"), '12', 'the last run of every table is kept, whatever one of them does');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id = $id"), '1', 'the longest run is kept');
+my $limit = 100 + 100 + 64;
+cmp_ok(status($node, 'runs'), '<=', $limit, "no more than $limit are kept in all");
+cmp_ok(status($node, 'runs'), '>=', 100, 'nor fewer than sweep.max_runs');
+is(sql($node, 'SELECT count(DISTINCT run_id) = count(*) FROM sweep.runs'), 't', 'each is shown once');
+saved('they are saved');
+cmp_ok(-s $file, '<=', 36 + $record_size * $limit, 'in a file of bounded size');
+
+# of equally long ones another may be kept
+my $which = "WHERE relname LIKE 'kept%' OR run_id = $id OR run_id > (SELECT max(run_id) - 100 FROM sweep.runs)";
+$before = sql($node, "$all_runs $which");
+$node->restart;
+poll_until($node, 'SELECT runs >= 100 FROM sweep.status');
+is(sql($node, "$all_runs $which"), $before, 'a restart keeps the same ones');
+
+# more tables than there is room for
+sql($node, join ";\n", map { "CREATE TABLE t$_ (i int)" } 1 .. 300);
+sql($node, join ";\n", map { "VACUUM t$_" } 1 .. 300);
+cmp_ok(status($node, 'runs'), '<=', $limit, 'more tables than there is room for: still bounded');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 't300'"), '1', 'the newest is among them');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id = $id"), '1', 'and the longest as well');
+
+# ---- another size at the next start
+
+$node->stop;
+$node->append_conf('postgresql.conf', 'sweep.max_runs = 500');
+$node->start;
+poll_ok($node, 'SELECT runs > 100 FROM sweep.status', 'a larger sweep.max_runs takes all that there is');
+$node->stop;
+$node->append_conf('postgresql.conf', 'sweep.max_runs = 100');
+$node->start;
+poll_ok($node, "SELECT runs BETWEEN 100 AND $limit FROM sweep.status", 'a smaller one what fits');
+
+$node->stop;
+done_testing();
+
+sub write_file
+{
+	my ($name, $contents) = @_;
+
+	open(my $out, '>:raw', $name) or die "$name: $!";
+	print $out $contents;
+	close $out;
+	chmod 0600, $name;
+	return;
+}
+
+# The contents with something else at that place.
+sub changed
+{
+	my ($contents, $place, $bytes) = @_;
+
+	substr($contents, $place, length $bytes) = $bytes;
+	return $contents;
+}
+
+# The contents with the right checksum (CRC-32C) at the end.
+sub checked
+{
+	my ($contents) = @_;
+	my $body = substr($contents, 0, length($contents) - 4);
+	my @table = map {
+		my $c = $_;
+		$c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8;
+		$c
+	} 0 .. 255;
+	my $crc = 0xFFFFFFFF;
+
+	$crc = ($crc >> 8) ^ $table[ ($crc ^ $_) & 0xFF ] for unpack('C*', $body);
+	return $body . pack('L', $crc ^ 0xFFFFFFFF);
+}

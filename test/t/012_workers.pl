@@ -1,0 +1,106 @@
+# Several workers: each table is vacuumed by one of them, no more than sweep.max_workers
+# run at a time, and together they spend what one of them might.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+
+my $node = sweep_node('workers', conf => <<'END');
+sweep.debug_clock_rate = 5
+sweep.max_workers = 3
+max_worker_processes = 12
+autovacuum_vacuum_cost_delay = 10ms
+autovacuum_vacuum_cost_limit = 300
+sweep.meter_interval = 100ms
+END
+
+# All become due in the same moment, because their database was excluded before.
+sub due_at_once
+{
+	my ($dbname, $pages, @tables) = @_;
+
+	reload_with($node, 'sweep.exclude_databases' => $dbname);
+	rounds($node, 3);
+	slow_table($node, $dbname, $_, pages => $pages, with => '') for @tables;
+	reload_with($node, 'sweep.exclude_databases' => '');
+	return;
+}
+
+my $ours = "FROM sweep.progress WHERE started_by = 'sweep' AND phase = 'scanning heap'";
+
+# ---- one database
+
+sql($node, 'CREATE DATABASE busy');
+due_at_once('busy', 1500, map { "a$_" } 1 .. 5);
+poll_ok($node, "SELECT count(*) = 3 $ours", 'three workers are in one database');
+poll_ok($node, "SELECT count(*) = 3 AND sum(cost_limit) BETWEEN 270 AND 300 AND max(cost_limit) = 100 $ours", 'each has a third of the cost limit');
+is(sql($node, "SELECT count(DISTINCT relname), count(DISTINCT pid) $ours"), '3|3', 'and a table of its own');
+is(status($node, 'workers'), '3', 'sweep.status knows them');
+
+# at no time more than three, nor two at one table
+my ($most, $doubled) = (0, 0);
+for (1 .. 500)
+{
+	my ($all, $tables, $done) = split /\|/, sql($node, "SELECT count(*), count(DISTINCT relid), (SELECT count(*) FROM sweep.runs WHERE relname ~ '^a[1-5]\$') FROM sweep.progress WHERE started_by = 'sweep' AND relid IS NOT NULL");
+
+	$most = $all if $all > $most;
+	$doubled++ if $all > $tables;
+	last if $done >= 5;
+	select(undef, undef, undef, 0.02);
+}
+is($most, 3, 'never more than sweep.max_workers at a time');
+is($doubled, 0, 'never two at one table');
+poll_ok($node, "SELECT count(*) = 5 AND count(DISTINCT relname) = 5 FROM sweep.runs WHERE relname ~ '^a[1-5]\$' AND outcome = 'done'", 'each table is vacuumed once');
+
+# ---- the limit is shared out again when another begins or ends
+
+sql($node, 'CREATE DATABASE quiet');
+reload_with($node, 'autovacuum_vacuum_cost_limit' => 60);
+due_at_once('quiet', 3000, 'long');
+poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) = 60 $ours", 'a vacuum that is alone has all of it');
+slow_table($node, 'busy', 'second', pages => 300, with => '');
+poll_ok($node, "SELECT count(*) = 2 AND max(cost_limit) = 30 $ours", 'half of it when another begins, in another database too');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'second'", 'the other ends');
+poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) = 60 $ours AND relname = 'long'", 'and all of it again after that');
+
+# a table with cost settings of its own is not part of it
+slow_table($node, 'busy', 'own', pages => 300, with => 'autovacuum_vacuum_cost_limit = 5');
+poll_ok($node, "SELECT count(*) = 2 AND max(cost_limit) = 60 AND min(cost_limit) = 5 $ours", 'a table with its own cost limit does not count');
+sql($node, 'DROP TABLE own', 'busy');
+sql($node, 'DROP TABLE long', 'quiet');
+
+# ---- fewer workers, after a reload
+
+reload_with($node, 'sweep.max_workers' => 1, 'autovacuum_vacuum_cost_limit' => 300);
+poll_ok($node, 'SELECT max_workers = 1 AND workers = 0 FROM sweep.status', 'sweep.max_workers is 1 now');
+due_at_once('busy', 1000, map { "b$_" } 1 .. 3);
+$most = 0;
+for (1 .. 500)
+{
+	my ($all, $done) = split /\|/, sql($node, "SELECT count(*), (SELECT count(*) FROM sweep.runs WHERE relname ~ '^b[1-3]\$') FROM sweep.progress WHERE started_by = 'sweep' AND relid IS NOT NULL");
+
+	$most = $all if $all > $most;
+	last if $done >= 3;
+	select(undef, undef, undef, 0.02);
+}
+is($most, 1, 'one at a time');
+poll_ok($node, "SELECT count(*) = 3 FROM sweep.runs WHERE relname ~ '^b[1-3]\$' AND outcome = 'done'", 'the others come after it');
+
+# the most urgent first
+reload_with($node, 'sweep.exclude_databases' => 'busy');
+rounds($node, 3);
+garbage($node, 'busy', "urgent$_", rows => 1000, dead => 150 * $_) for (2, 4, 1, 5, 3);
+reload_with($node, 'sweep.exclude_databases' => '');
+poll_ok($node, "SELECT count(*) = 5 FROM sweep.runs WHERE relname LIKE 'urgent%'", 'five tables of different urgency');
+is(sql($node, "SELECT string_agg(relname, ' ' ORDER BY started_at) FROM sweep.runs WHERE relname LIKE 'urgent%'"),
+	'urgent5 urgent4 urgent3 urgent2 urgent1', 'the most urgent first');
+
+$node->stop;
+done_testing();
