@@ -142,8 +142,10 @@ def test_wrong_usage(pgsweep: Pgsweep, arguments: tuple[str, ...]) -> None:
     assert "Traceback" not in result.err
 
 
-def test_a_closed_pipe_is_no_traceback(flags: tuple[str, ...]) -> None:
-    command = [sys.executable, "-m", "pgsweep", "runs", "--json", "-n", "40", *flags]
+# more than Python buffers, and less
+@pytest.mark.parametrize("rows", ["40", "1"])
+def test_a_closed_pipe_is_no_traceback(flags: tuple[str, ...], rows: str) -> None:
+    command = [sys.executable, "-m", "pgsweep", "runs", "--json", "-n", rows, *flags]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None

@@ -64,7 +64,11 @@ def version() -> None:
 def main() -> None:
     """Run the command; every failure of ours is one line on stderr and exit code 2."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            # What is still buffered would fail where nobody can catch it, when Python ends.
+            sys.stdout.flush()
     except errors.PgsweepError as exc:
         sys.stderr.write(f"pgsweep: error: {exc.one_line()}\n")
         sys.exit(EXIT_CANNOT)
