@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -146,7 +147,9 @@ def test_wrong_usage(pgsweep: Pgsweep, arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("rows", ["40", "1"])
 def test_a_closed_pipe_is_no_traceback(flags: tuple[str, ...], rows: str) -> None:
     command = [sys.executable, "-m", "pgsweep", "runs", "--json", "-n", rows, *flags]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, env=buffered)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
