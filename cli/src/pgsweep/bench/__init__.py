@@ -1,0 +1,1 @@
+"""The seeds' experiments: what they are, how they run, what they found."""
