@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
 #include "postmaster/interrupt.h"
+#include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
@@ -105,6 +106,17 @@ bgworker_prologue(void)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
+}
+
+/*
+ * Called where nothing is being done: a process that was told to end does so
+ * without the FATAL line that interrupted work would deserve.
+ */
+void
+bgworker_end_if_told(int code)
+{
+	if (ProcDiePending)
+		proc_exit(code);
 }
 
 static void

@@ -18,6 +18,7 @@ extern uint32 bgworker_arg_generation(Datum arg);
 
 /* What both kinds do first: signal handlers. */
 extern void bgworker_prologue(void);
+extern void bgworker_end_if_told(int code);
 
 /*
  * What a process that vacuums does after connecting: settings that a database

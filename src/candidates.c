@@ -232,21 +232,34 @@ candidates_read(void)
 	return list;
 }
 
+/*
+ * Reads the table's row and counters again.  What a TOAST table inherits from
+ * its owner stays as it was read at first.
+ */
 bool
 candidate_refresh(Candidate *c)
 {
 	MemoryContext context = CurrentMemoryContext;
+	Relation	rel;
 	HeapTuple	tuple;
 	bool		found;
 
 	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	rel = table_open(RelationRelationId, AccessShareLock);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(c->key.relid));
 	found = HeapTupleIsValid(tuple);
 	if (found)
 	{
-		fill(c, (Form_pg_class) GETSTRUCT(tuple), c->opts);
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel));
+
+		if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
+			opts = c->opts;
+		fill(c, form, opts);
 		ReleaseSysCache(tuple);
 	}
+	table_close(rel, AccessShareLock);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 	return found && candidate_count(c);

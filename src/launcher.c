@@ -38,6 +38,7 @@
 #include "ledger.h"
 #include "policy/backoff.h"
 #include "scout.h"
+#include "worker_slot.h"
 
 #define DATABASES_REFRESH_MS	10000
 #define SURVEY_INTERVAL_MS		600000	/* an active database, at least */
@@ -45,7 +46,7 @@
 #define SAVE_WARNING_MS			600000
 #define VISIT_BACKOFF_MS		1000	/* after a visit that failed */
 #define VISIT_BACKOFF_MAX_MS	60000
-#define WORKER_START_LIMIT_MS	30000	/* then it is not coming any more */
+#define PLACE_WANTED_MS			100 /* between rounds while a place is wanted */
 
 /* What the launcher remembers of a database beside its DatabaseState. */
 typedef struct LauncherDatabase
@@ -64,7 +65,7 @@ typedef struct LauncherDatabase
 
 static HTAB *databases;			/* LauncherDatabase */
 static TimestampTz databases_read_at = 0;
-static BackgroundWorkerHandle *handles[SWEEP_WORKERS_LIMIT];
+static bool place_wanted = false;	/* the last round found none for a worker */
 static TimestampTz save_next = 0;
 static TimestampTz save_warned_at = 0;
 
@@ -157,80 +158,19 @@ read_databases(TimestampTz now)
 	forget_dropped_databases();
 }
 
-/* ----
- * Workers
- * ----
- */
-
-/*
- * Workers in a database that hold no table, so are about to take one: how
- * many, and is one of them lingering?
- */
-static int
-free_workers_in(Oid dboid, int *lingering)
-{
-	int			n = 0;
-
-	*lingering = -1;
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-	{
-		const WorkerSlot *w = &sweep_shared->workers[i];
-
-		if (w->state == WORKER_FREE || w->state == WORKER_DONE ||
-			w->dboid != dboid || w->relid != InvalidOid)
-			continue;
-		n++;
-		if (w->state == WORKER_LINGERING)
-			*lingering = i;
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	return n;
-}
-
-static int
-count_workers(void)
-{
-	int			n = 0;
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-		n += sweep_shared->workers[i].state != WORKER_FREE;
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	return n;
-}
-
-/* Is the process of this slot gone for good? */
-static bool
-worker_is_gone(int slot, TimestampTz now)
-{
-	WorkerSlot *w = &sweep_shared->workers[slot];
-	pid_t		pid;
-
-	if (handles[slot] != NULL)
-	{
-		BgwHandleStatus status = GetBackgroundWorkerPid(handles[slot], &pid);
-
-		return status == BGWH_STOPPED || status == BGWH_POSTMASTER_DIED;
-	}
-
-	/* started by the launcher before this one */
-	if (w->pid != 0)
-		return BackendPidGetProc(w->pid) == NULL;
-	return now > clock_after(w->started_at, WORKER_START_LIMIT_MS);
-}
-
 /* What a visit came to: after a failure the next one has to wait. */
 static void
-visit_ended(Oid dboid, bool visited, TimestampTz now)
+hear_of_worker(Oid dboid, TimestampTz visited_at, bool gone, bool visited, TimestampTz now)
 {
 	LauncherDatabase *db = hash_search(databases, &dboid, HASH_FIND, NULL);
 
 	if (db == NULL)
 		return;
+	db->last_visit = Max(db->last_visit, visited_at);
+	if (!gone)
+		return;
 	if (visited)
 	{
-		db->last_visit = now;
 		db->failures = 0;
 		db->next_visit = 0;
 		return;
@@ -238,119 +178,6 @@ visit_ended(Oid dboid, bool visited, TimestampTz now)
 	db->surveyed_at = 0;
 	db->next_visit = clock_after(now, backoff_ms(VISIT_BACKOFF_MS, VISIT_BACKOFF_MAX_MS,
 												 ++db->failures));
-}
-
-static void
-reap_workers(TimestampTz now)
-{
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-	{
-		WorkerSlot *w = &sweep_shared->workers[i];
-		Oid			dboid;
-		bool		visited;
-
-		if (w->state == WORKER_FREE || !worker_is_gone(i, now))
-			continue;
-
-		LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-		dboid = w->dboid;
-		visited = w->visited;
-		w->state = WORKER_FREE;
-		w->pid = 0;
-		w->relid = InvalidOid;
-		LWLockRelease(shmem_lock(LOCK_WORKERS));
-
-		if (handles[i])
-			pfree(handles[i]);
-		handles[i] = NULL;
-		visit_ended(dboid, visited, now);
-	}
-}
-
-/* Asks all workers to leave: what they are at is cancelled. */
-static void
-stop_workers(void)
-{
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-	{
-		WorkerSlot *w = &sweep_shared->workers[i];
-
-		if (w->state == WORKER_FREE || w->state == WORKER_DONE)
-			continue;
-		w->stop = true;
-		if (w->pid != 0 && w->relid != InvalidOid)
-			kill(w->pid, SIGINT);
-		if (w->latch)
-			SetLatch(w->latch);
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-}
-
-/* Wakes a lingering worker; false if it has left meanwhile. */
-static bool
-send_again(int slot, Oid dboid)
-{
-	WorkerSlot *w = &sweep_shared->workers[slot];
-	bool		ok;
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	ok = w->state == WORKER_LINGERING && w->dboid == dboid && w->latch != NULL;
-	if (ok)
-	{
-		w->look_again = true;
-		SetLatch(w->latch);
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	return ok;
-}
-
-static bool
-start_worker(Oid dboid, TimestampTz now)
-{
-	MemoryContext context;
-	int			slot = -1;
-	uint32		generation = 0;
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT && slot < 0; i++)
-	{
-		WorkerSlot *w = &sweep_shared->workers[i];
-
-		if (w->state != WORKER_FREE)
-			continue;
-		slot = i;
-		generation = (w->generation + 1) % (PG_UINT32_MAX / SWEEP_WORKERS_LIMIT);
-		memset(w, 0, sizeof(*w));
-		w->generation = generation;
-		w->state = WORKER_STARTING;
-		w->dboid = dboid;
-		w->started_at = now;
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	if (slot < 0)
-		return false;
-
-	/* the handle outlives this round */
-	context = MemoryContextSwitchTo(TopMemoryContext);
-	handles[slot] = bgworker_start_worker(slot, generation);
-	MemoryContextSwitchTo(context);
-
-	SpinLockAcquire(&sweep_shared->mutex);
-	if (handles[slot])
-		sweep_shared->worker_starts++;
-	else
-		sweep_shared->worker_start_failures++;
-	SpinLockRelease(&sweep_shared->mutex);
-
-	if (handles[slot] == NULL)
-	{
-		LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-		sweep_shared->workers[slot].state = WORKER_FREE;
-		LWLockRelease(shmem_lock(LOCK_WORKERS));
-		return false;
-	}
-	return true;
 }
 
 /* ----
@@ -444,21 +271,26 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 	int			size = (int) hash_get_num_entries(seen_databases);
 	Destination *to = palloc(sizeof(Destination) * Max(size, 1));
 	int			n = find_destinations(seen_databases, to, size, now);
-	int			running = count_workers();
+	int			running = worker_slots_count();
 
+	place_wanted = false;
 	for (int i = 0; i < n; i++)
 	{
 		Oid			dboid = to[i].db->dboid;
-		int			lingering;
-		int			there = free_workers_in(dboid, &lingering);
 
-		if (lingering < 0 || !send_again(lingering, dboid))
+		if (!worker_slots_send_again(dboid))
 		{
+			int			there = worker_slots_free_in(dboid);
+
 			/* a survey needs any worker; each due table may have its own */
 			if (there > 0 && there >= to[i].seen->due)
 				continue;
-			if (running >= sweep_max_workers || !start_worker(dboid, now))
+			if (running >= sweep_max_workers || !worker_slots_start(dboid, now))
+			{
+				place_wanted = true;
+				worker_slots_dismiss_one();
 				break;
+			}
 			running++;
 		}
 
@@ -663,6 +495,7 @@ sweep_launcher_main(Datum arg)
 	MemoryContext context;
 	HASHCTL		info = {0};
 	TimestampTz next_round = 0;
+	TimestampTz last_round = 0;
 
 	bgworker_prologue();
 	breaker_mark_process(&sweep_shared->launcher_mark);
@@ -684,6 +517,8 @@ sweep_launcher_main(Datum arg)
 	{
 		TimestampTz now;
 
+		bgworker_end_if_told(1);	/* not 0: then it would not be started
+									 * again */
 		QueryCancelPending = false; /* there is nothing to cancel */
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
@@ -695,16 +530,19 @@ sweep_launcher_main(Datum arg)
 
 		now = clock_now();
 		pg_atomic_write_u32(&sweep_shared->metering, !shmem_is_off());
-		reap_workers(now);		/* their end sets the latch, too */
+		/* their end sets the latch, too */
+		if (worker_slots_reap(hear_of_worker, now) && place_wanted)
+			next_round = Min(next_round, clock_after(last_round, PLACE_WANTED_MS));
 		if (shmem_is_off())
 		{
-			stop_workers();
+			worker_slots_stop_all();
 			save_runs(true);
 			/* what still runs is looked after; then only the latch counts */
-			next_round = count_workers() > 0 ? clock_after(now, 100) : 0;
+			next_round = worker_slots_count() > 0 ? clock_after(now, 100) : 0;
 		}
 		else if (now >= next_round)
 		{
+			last_round = now;
 			next_round = clock_after(now, sweep_naptime_ms);
 			round_try(context);
 		}

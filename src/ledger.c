@@ -191,22 +191,19 @@ ledger_load(void)
 	RunRecord  *present;
 	int			nloaded;
 	int			npresent;
+	int64		next_run_id;
 
 	if (sweep_shared->ledger.loaded)
 		return;
 
-	loaded = ledger_file_read(&nloaded);
+	loaded = ledger_file_read(&nloaded, &next_run_id);
 	present = ledger_copy(&npresent);
 
 	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_EXCLUSIVE);
 	forget_all();
-	sweep_shared->ledger.next_run_id = 1;
+	sweep_shared->ledger.next_run_id = next_run_id;
 	for (int i = nloaded - 1; i >= 0; i--)
-	{
 		put(&loaded[i]);
-		sweep_shared->ledger.next_run_id =
-			Max(sweep_shared->ledger.next_run_id, loaded[i].run_id + 1);
-	}
 	for (int i = npresent - 1; i >= 0; i--)
 	{
 		present[i].run_id = sweep_shared->ledger.next_run_id++;
@@ -225,6 +222,7 @@ ledger_save(void)
 {
 	static int64 saved_changes = 0;
 	int64		changes;
+	int64		next_run_id;
 	RunRecord  *runs;
 	int			count;
 	bool		ok;
@@ -236,7 +234,10 @@ ledger_save(void)
 		return true;
 
 	runs = ledger_copy(&count);
-	ok = ledger_file_write(runs, count);
+	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
+	next_run_id = sweep_shared->ledger.next_run_id; /* beyond every id copied */
+	LWLockRelease(shmem_lock(LOCK_LEDGER));
+	ok = ledger_file_write(runs, count, next_run_id);
 	pfree(runs);
 	if (ok)
 		saved_changes = changes;

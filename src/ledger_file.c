@@ -37,6 +37,7 @@ typedef struct LedgerFileHeader
 	uint64		system_identifier;
 	TimeLineID	timeline;
 	uint32		unused;
+	int64		next_run_id;	/* also after everything was forgotten */
 } LedgerFileHeader;
 
 static void
@@ -69,7 +70,7 @@ record_is_sane(const RunRecord *run)
 
 /* Why the file cannot be taken, or NULL and the records. */
 static const char *
-read_and_check(int fd, RunRecord **runs, int *count)
+read_and_check(int fd, RunRecord **runs, int *count, int64 *next_run_id)
 {
 	LedgerFileHeader header;
 	pg_crc32c	crc;
@@ -81,7 +82,7 @@ read_and_check(int fd, RunRecord **runs, int *count)
 		return "it is damaged";
 	if (header.version != LEDGER_FILE_VERSION || header.record_size != sizeof(RunRecord))
 		return "it was written by another version";
-	if (header.count > LEDGER_FILE_RUNS_LIMIT)
+	if (header.count > LEDGER_FILE_RUNS_LIMIT || header.next_run_id < 1)
 		return "it is damaged";
 
 	size = sizeof(RunRecord) * (Size) header.count;
@@ -106,21 +107,23 @@ read_and_check(int fd, RunRecord **runs, int *count)
 
 	for (uint32 i = 0; i < header.count; i++)
 	{
-		if (!record_is_sane(&(*runs)[i]))
+		if (!record_is_sane(&(*runs)[i]) || (*runs)[i].run_id >= header.next_run_id)
 			return "it is damaged";
 	}
 	*count = (int) header.count;
+	*next_run_id = header.next_run_id;
 	return NULL;
 }
 
 RunRecord *
-ledger_file_read(int *count)
+ledger_file_read(int *count, int64 *next_run_id)
 {
 	RunRecord  *runs = NULL;
 	const char *reason;
 	int			fd;
 
 	*count = 0;
+	*next_run_id = 1;
 	fd = OpenTransientFile(LEDGER_FILE, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 	{
@@ -131,13 +134,14 @@ ledger_file_read(int *count)
 		return NULL;
 	}
 
-	reason = read_and_check(fd, &runs, count);
+	reason = read_and_check(fd, &runs, count, next_run_id);
 	CloseTransientFile(fd);
 	if (reason == NULL)
 		return runs;
 
 	if (runs)
 		pfree(runs);
+	*count = 0;
 	set_aside(reason);
 	return NULL;
 }
@@ -155,7 +159,7 @@ write_all(int fd, const void *data, Size size)
 }
 
 static bool
-write_contents(int fd, const RunRecord *runs, int count)
+write_contents(int fd, const RunRecord *runs, int count, int64 next_run_id)
 {
 	LedgerFileHeader header = {0};
 	pg_crc32c	crc;
@@ -166,6 +170,7 @@ write_contents(int fd, const RunRecord *runs, int count)
 	header.count = count;
 	header.system_identifier = GetSystemIdentifier();
 	header.timeline = GetWALInsertionTimeLine();
+	header.next_run_id = next_run_id;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, &header, sizeof(header));
@@ -178,7 +183,7 @@ write_contents(int fd, const RunRecord *runs, int count)
 }
 
 bool
-ledger_file_write(const RunRecord *runs, int count)
+ledger_file_write(const RunRecord *runs, int count, int64 next_run_id)
 {
 	int			fd;
 	int			save_errno;
@@ -188,7 +193,7 @@ ledger_file_write(const RunRecord *runs, int count)
 	if (fd < 0)
 		return false;
 
-	ok = write_contents(fd, runs, count);
+	ok = write_contents(fd, runs, count, next_run_id);
 	save_errno = errno;
 	if (CloseTransientFile(fd) != 0 && ok)
 	{

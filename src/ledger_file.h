@@ -11,9 +11,9 @@
  * The runs of the file, newest first, palloc'd, or NULL and 0.  A damaged or
  * foreign file is set aside with a WARNING.  Never an ERROR.
  */
-extern RunRecord *ledger_file_read(int *count);
+extern RunRecord *ledger_file_read(int *count, int64 *next_run_id);
 
 /* Replaces the file, durably; runs are newest first.  false: errno tells. */
-extern bool ledger_file_write(const RunRecord *runs, int count);
+extern bool ledger_file_write(const RunRecord *runs, int count, int64 next_run_id);
 
 #endif							/* SWEEP_LEDGER_FILE_H */

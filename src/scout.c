@@ -16,21 +16,34 @@
 
 #include "lib/dshash.h"
 #include "postmaster/autovacuum.h"
+#include "utils/memutils.h"
 #include "utils/pgstat_internal.h"
 
 #include "compat.h"
 #include "decisions.h"
 #include "horizon.h"
 #include "policy/score.h"
-
-/* The tables that own workers are vacuuming now. */
-typedef struct ScoutClaims
-{
-	int			count;
-	DecisionKey keys[SWEEP_WORKERS_LIMIT];
-} ScoutClaims;
+#include "worker_slot.h"
 
 #define SCOUT_CACHE		1024
+
+/*
+ * Most of a round would be spent waiting for memory: every entry is somewhere
+ * else.  The order hardly changes from round to round, so the way taken last
+ * time tells what to ask for early.  Only hints: nothing is read through it,
+ * and an address that is not valid any more does no harm.
+ */
+#define SCOUT_TRAIL		(128 * 1024)	/* relations; 2 MB */
+#define SCOUT_AHEAD		32
+
+typedef struct ScoutStep
+{
+	const void *entry;			/* of the hash table */
+	const void *body;			/* the counters */
+} ScoutStep;
+
+static ScoutStep *trail = NULL; /* of the last round */
+static int	trail_length = 0;
 
 typedef struct ScoutRound
 {
@@ -39,7 +52,7 @@ typedef struct ScoutRound
 	int64		never_due_dead; /* no table is due with so few */
 	int64		never_due_ins;
 	ThresholdSettings settings;
-	ScoutClaims claims;
+	WorkerClaims claims;
 	TimestampTz now;
 } ScoutRound;
 
@@ -67,28 +80,8 @@ scout_server_settings(void)
 	return settings;
 }
 
-static void
-read_claims(ScoutClaims *claims)
-{
-	claims->count = 0;
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-	{
-		const WorkerSlot *w = &sweep_shared->workers[i];
-
-		if (w->relid != InvalidOid)
-		{
-			DecisionKey *key = &claims->keys[claims->count++];
-
-			key->dboid = w->relid_shared ? InvalidOid : w->dboid;
-			key->relid = w->relid;
-		}
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-}
-
 static bool
-is_claimed(const ScoutClaims *claims, DecisionKey key)
+is_claimed(const WorkerClaims *claims, DecisionKey key)
 {
 	for (int i = 0; i < claims->count; i++)
 	{
@@ -165,6 +158,31 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	db->urgency = Max(db->urgency, score.score);
 }
 
+static inline void
+prefetch(const void *address, Size size)
+{
+#ifdef __GNUC__
+	for (Size i = 0; i < size; i += PG_CACHE_LINE_SIZE / 2)
+		__builtin_prefetch((const char *) address + i);
+#endif
+}
+
+/* Asks for what comes a little later, and notes what came now. */
+static inline void
+follow_trail(int64 n, const void *entry, const void *body)
+{
+	if (n + SCOUT_AHEAD < trail_length)
+	{
+		prefetch(trail[n + SCOUT_AHEAD].entry, sizeof(PgStatShared_HashEntry));
+		prefetch(trail[n + SCOUT_AHEAD].body, sizeof(PgStatShared_Relation));
+	}
+	if (n < SCOUT_TRAIL)
+	{
+		trail[n].entry = entry;
+		trail[n].body = body;
+	}
+}
+
 int64
 scout_round(HTAB *databases, TimestampTz now)
 {
@@ -175,7 +193,9 @@ scout_round(HTAB *databases, TimestampTz now)
 
 	round.now = now;
 	round.settings = scout_server_settings();
-	read_claims(&round.claims);
+	worker_slots_claims(&round.claims);
+	if (trail == NULL)
+		trail = MemoryContextAllocZero(TopMemoryContext, sizeof(ScoutStep) * SCOUT_TRAIL);
 
 	decisions_lock();
 
@@ -196,6 +216,7 @@ scout_round(HTAB *databases, TimestampTz now)
 		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
 			continue;
 		shared = dsa_get_address(pgStatLocal.dsa, entry->body);
+		follow_trail(relations, entry, shared);
 		key.dboid = entry->key.dboid;
 		key.relid = (Oid) compat_stat_objid(&entry->key);
 
@@ -208,6 +229,7 @@ scout_round(HTAB *databases, TimestampTz now)
 	}
 	dshash_seq_term(&status);
 	decisions_unlock();
+	trail_length = (int) Min(relations, SCOUT_TRAIL);
 
 	return relations;
 }

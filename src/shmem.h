@@ -186,6 +186,7 @@ typedef struct WorkerSlot
 	Oid			relid;			/* claimed by the worker now */
 	bool		relid_shared;	/* it is a shared catalog */
 	bool		visited;		/* looked at all tables, without an error */
+	TimestampTz visited_at;		/* when it last did; 0: not yet */
 	bool		stop;			/* set by the launcher: leave */
 	struct Latch *latch;		/* worker; NULL: not there (yet) */
 	TimestampTz started_at;

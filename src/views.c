@@ -19,6 +19,7 @@
 #include "features.h"
 #include "ledger.h"
 #include "row.h"
+#include "worker_slot.h"
 
 /* ----
  * sweep.runs
@@ -74,23 +75,6 @@ sweep_runs_0_1(PG_FUNCTION_ARGS)
  * ----
  */
 
-static int
-count_workers_in(Oid dboid)
-{
-	int			n = 0;
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-	{
-		const WorkerSlot *w = &sweep_shared->workers[i];
-
-		n += w->state != WORKER_FREE && w->state != WORKER_DONE &&
-			(dboid == InvalidOid || w->dboid == dboid);
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	return n;
-}
-
 static const char *
 why_not_ours(const DatabaseState *state)
 {
@@ -134,7 +118,7 @@ sweep_databases_0_1(PG_FUNCTION_ARGS)
 		row_put(&row, Int64GetDatum(state->relations));
 		row_put(&row, Int64GetDatum(state->due));
 		row_put(&row, Int64GetDatum(state->dead_tuples));
-		row_put(&row, Int32GetDatum(count_workers_in(state->dboid)));
+		row_put(&row, Int32GetDatum(worker_slots_count_in(state->dboid)));
 		row_put_time(&row, state->last_visit);
 		row_put_time(&row, state->next_visit);
 		row_store(fcinfo, &row);
@@ -285,7 +269,7 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	else
 		row_put_null(&row);
 	row_put_time(&row, now.launcher_pid != 0 ? now.launcher_started_at : 0);
-	row_put(&row, Int32GetDatum(count_workers_in(InvalidOid)));
+	row_put(&row, Int32GetDatum(worker_slots_count_in(InvalidOid)));
 	row_put(&row, Int32GetDatum(sweep_max_workers));
 	row_put(&row, Int64GetDatum(now.rounds));
 	row_put_time(&row, now.last_round_at);

@@ -45,6 +45,7 @@
 #include "meter.h"
 #include "policy/backoff.h"
 #include "scout.h"
+#include "worker_slot.h"
 
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
@@ -55,14 +56,8 @@
 #define RECHECK_MS				(10 * 60 * 1000)
 #define RECHECK_OBSERVED_MS		(60 * 1000)
 
-static WorkerSlot *my_worker = NULL;
 static char *my_database;
 static int	server_log_level;	/* log_min_messages before we lowered it */
-
-/* ----
- * The slot
- * ----
- */
 
 /* Takes part in sharing the cost limit, or not any more. */
 static void
@@ -78,77 +73,16 @@ share_limit(bool share)
 }
 
 static void
-worker_end(int code, Datum arg)
+stop_sharing(int code, Datum arg)
 {
 	share_limit(false);
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	my_worker->relid = InvalidOid;
-	my_worker->latch = NULL;
-	my_worker->state = WORKER_DONE;
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-}
-
-/* false: the launcher has given us up. */
-static bool
-worker_begin(Datum arg)
-{
-	WorkerSlot *w = &sweep_shared->workers[bgworker_arg_slot(arg)];
-	bool		ok;
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	ok = w->state == WORKER_STARTING && w->generation == bgworker_arg_generation(arg);
-	if (ok)
-	{
-		w->state = WORKER_RUNNING;
-		w->pid = MyProcPid;
-		w->latch = MyLatch;
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	if (ok)
-	{
-		my_worker = w;
-		before_shmem_exit(worker_end, (Datum) 0);
-	}
-	return ok;
-}
-
-/*
- * Takes a table, so that no other worker does; false when one has it.
- */
-static bool
-claim(DecisionKey key)
-{
-	bool		taken = false;
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT && !taken; i++)
-	{
-		const WorkerSlot *w = &sweep_shared->workers[i];
-
-		taken = w != my_worker && w->relid == key.relid &&
-			(w->relid_shared ? key.dboid == InvalidOid : w->dboid == key.dboid);
-	}
-	if (!taken)
-	{
-		my_worker->relid = key.relid;
-		my_worker->relid_shared = key.dboid == InvalidOid;
-	}
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	return !taken;
-}
-
-static void
-unclaim(void)
-{
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	my_worker->relid = InvalidOid;
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
 }
 
 /* Called between vacuums: a cancel request that comes too late is dropped. */
 static bool
 must_stop(void)
 {
+	bgworker_end_if_told(0);
 	QueryCancelPending = false;
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
@@ -156,7 +90,7 @@ must_stop(void)
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 	}
-	return my_worker->stop || shmem_is_off() || settings_database_scope(my_database) != DATABASE_OURS;
+	return worker_slot_is_stopped() || shmem_is_off() || settings_database_scope(my_database) != DATABASE_OURS;
 }
 
 /* ----
@@ -215,11 +149,12 @@ decide_not_due(const Candidate *c)
 	Thresholds	scout = threshold_compute(&settings, c->live, 0, 0);
 	Decision	old;
 	bool		known = decision_get(c->key, &old);
+	bool		vacuumed_since = known && (c->dead < old.dead || c->ins < old.ins);
 	bool		looks_due = threshold_vacuum_due(&scout, c->dead) ||
 		threshold_insert_due(&scout, c->ins);
 
 	/* what has to be waited for is not over because it is not due just now */
-	if (known && (old.failures > 0 || clock_now() < old.not_before ||
+	if (known && ((old.failures > 0 && !vacuumed_since) || clock_now() < old.not_before ||
 				  (FullTransactionIdIsValid(old.horizon) &&
 				   !FullTransactionIdFollowsOrEquals(horizon_of_database(c->key.dboid), old.horizon))))
 		return;
@@ -398,22 +333,22 @@ run_statement(VacuumStmt *stmt)
 	MemoryContextSwitchTo(context);
 }
 
-/* Runs the statement; false when it ended in an error, which is logged. */
-static bool
+/* Runs the statement; 0, or the SQLSTATE of the error, which is logged. */
+static int
 try_statement(VacuumStmt *stmt, const char *what)
 {
 	MemoryContext context = CurrentMemoryContext;
-	volatile bool ok = false;
+	volatile int sqlstate = 0;
 
 	PG_TRY();
 	{
 		QueryCancelPending = false;
 		run_statement(stmt);
-		ok = true;
 	}
 	PG_CATCH();
 	{
 		HOLD_INTERRUPTS();
+		sqlstate = geterrcode();
 		log_capture_end();
 		MemoryContextSwitchTo(context);
 		errcontext("automatic vacuum by pg_sweep of table \"%s\"", what);
@@ -424,7 +359,7 @@ try_statement(VacuumStmt *stmt, const char *what)
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
-	return ok;
+	return sqlstate;
 }
 
 /* ----
@@ -447,7 +382,7 @@ log_run(const Candidate *c, const RunRecord *run, const char *reason)
  * removable before everything that ran when it began is gone.
  */
 static void
-decide_after(Candidate *c, const RunRecord *run, bool recorded, FullTransactionId next_xid)
+decide_after(const Candidate *c, const RunRecord *run, FullTransactionId next_xid)
 {
 	Decision	old;
 	Decision	d;
@@ -455,10 +390,7 @@ decide_after(Candidate *c, const RunRecord *run, bool recorded, FullTransactionI
 	int64		max_ms;
 	DecisionKind kind;
 
-	if (!candidate_refresh(c))
-		return;					/* dropped meanwhile */
-
-	if (recorded && run->outcome == RUN_DONE)
+	if (run->outcome == RUN_DONE)
 	{
 		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : DECISION_VACUUMED);
 		d.not_before = clock_after(d.last_at, (int64) 1000 *
@@ -469,7 +401,7 @@ decide_after(Candidate *c, const RunRecord *run, bool recorded, FullTransactionI
 		return;
 	}
 
-	if (!recorded || run->outcome == RUN_SKIPPED)
+	if (run->outcome == RUN_SKIPPED)
 	{
 		kind = DECISION_LOCKED;
 		base_ms = LOCKED_BACKOFF_MS;
@@ -496,26 +428,33 @@ decide_after(Candidate *c, const RunRecord *run, bool recorded, FullTransactionI
 	decision_put(&d);
 }
 
-/* A run that never got its lock has done nothing, but has been tried. */
+/* A run that ended before it had its table has done nothing, but has been tried. */
 static void
-record_skipped(const Candidate *c, const char *reason, TimestampTz began)
+record_unbegun(const Candidate *c, const char *reason, TimestampTz began, int sqlstate,
+			   RunRecord *run)
 {
-	RunRecord	run;
-
-	memset(&run, 0, sizeof(run));
-	run.pid = MyProcPid;
-	run.dboid = MyDatabaseId;
-	run.relid = c->key.relid;
-	run.command = RUN_VACUUM;
-	run.starter = RUN_BY_SWEEP;
-	run.outcome = RUN_SKIPPED;
-	run.started_at = began;
-	run.ended_at = clock_now();
-	run.pages = run.index_pass = run.tuples_removed = run.dead_not_removable = -1;
-	strlcpy(run.schemaname, c->schemaname, NAMEDATALEN);
-	strlcpy(run.relname, c->relname, NAMEDATALEN);
-	snprintf(run.reason, sizeof(run.reason), "%s; lock not available", reason);
-	ledger_add(&run);
+	memset(run, 0, sizeof(*run));
+	run->pid = MyProcPid;
+	run->dboid = MyDatabaseId;
+	run->relid = c->key.relid;
+	run->command = RUN_VACUUM;
+	run->starter = RUN_BY_SWEEP;
+	run->started_at = began;
+	run->ended_at = clock_now();
+	run->pages = run->index_pass = run->tuples_removed = run->dead_not_removable = -1;
+	strlcpy(run->schemaname, c->schemaname, NAMEDATALEN);
+	strlcpy(run->relname, c->relname, NAMEDATALEN);
+	if (sqlstate == 0)
+	{
+		run->outcome = RUN_SKIPPED;
+		snprintf(run->reason, sizeof(run->reason), "%s; lock not available", reason);
+	}
+	else
+	{
+		run->outcome = sqlstate == ERRCODE_QUERY_CANCELED ? RUN_CANCELLED : RUN_FAILED;
+		strlcpy(run->reason, reason, sizeof(run->reason));
+	}
+	ledger_add(run);
 }
 
 static void
@@ -538,6 +477,7 @@ vacuum_table(Candidate *c)
 	TimestampTz began = clock_now();
 	RunRecord	run;
 	bool		recorded;
+	int			sqlstate;
 	int			shared_limit;
 
 	describe_reason(c, reason);
@@ -548,18 +488,20 @@ vacuum_table(Candidate *c)
 
 	meter_own_begin(c->schemaname, c->relname, reason, shared_limit);
 	log_capture_begin(my_database, c->schemaname, c->relname, server_log_level);
-	(void) try_statement(make_statement(c->key.relid), c->relname);
+	sqlstate = try_statement(make_statement(c->key.relid), c->relname);
 	log_capture_end();
 	share_limit(false);
 	recorded = meter_own_end(&run);
 
-	if (my_worker->stop)
+	if (worker_slot_is_stopped())
 		return;					/* cancelled by ourselves: no back-off */
-	if (!recorded)
-		record_skipped(c, reason, began);
-	else
+	if (recorded)
 		log_run(c, &run, reason);
-	decide_after(c, &run, recorded, next_xid);
+	if (!candidate_refresh(c))
+		return;					/* dropped meanwhile */
+	if (!recorded)
+		record_unbegun(c, reason, began, sqlstate, &run);
+	decide_after(c, &run, next_xid);
 	pgstat_report_stat(true);
 }
 
@@ -613,6 +555,7 @@ visit(void)
 	List	   *due = NIL;
 	ListCell   *lc;
 	bool		vacuumed = false;
+	bool		remembered;
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
 	forget_dropped_tables(candidates);
@@ -631,19 +574,20 @@ visit(void)
 			return false;
 
 		/* much may have happened while others were vacuumed */
-		if (!claim(c->key))
+		if (!worker_slot_claim(c->key))
 			continue;
 		if (candidate_refresh(c) && decide(c))
 		{
 			vacuum_table(c);
 			vacuumed = true;
 		}
-		unclaim();
+		worker_slot_unclaim();
 	}
 
 	/* what could not be remembered would be asked for again at once */
-	my_worker->visited = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
-	if (!my_worker->visited)
+	remembered = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
+	worker_slot_visited(remembered);
+	if (!remembered)
 		return false;
 
 	if (vacuumed && COMPAT_HAS_SKIP_DATABASE_STATS && !must_stop())
@@ -656,22 +600,12 @@ static bool
 linger(void)
 {
 	TimestampTz until = clock_after(clock_now(), (int64) sweep_linger_s * 1000);
-	bool		again = false;
 
 	pgstat_report_activity(STATE_IDLE, NULL);
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	my_worker->state = WORKER_LINGERING;
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-
-	while (!my_worker->look_again && clock_now() < until && !must_stop())
+	worker_slot_linger();
+	while (!worker_slot_is_wanted() && clock_now() < until && !must_stop())
 		clock_wait_until(until);
-
-	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
-	again = my_worker->look_again;
-	my_worker->look_again = false;
-	my_worker->state = again ? WORKER_RUNNING : WORKER_DONE;
-	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	return again && !must_stop();
+	return worker_slot_linger_end() && !must_stop();
 }
 
 void
@@ -681,10 +615,11 @@ sweep_worker_main(Datum arg)
 
 	bgworker_prologue();
 	breaker_mark_process(&sweep_shared->worker_marks[bgworker_arg_slot(arg)]);
-	if (!worker_begin(arg))
+	if (!worker_slot_begin(arg))
 		proc_exit(0);
+	before_shmem_exit(stop_sharing, (Datum) 0);
 
-	BackgroundWorkerInitializeConnectionByOid(my_worker->dboid, InvalidOid, 0);
+	BackgroundWorkerInitializeConnectionByOid(worker_slot_database(), InvalidOid, 0);
 	bgworker_become_vacuum();
 	server_log_level = compat_log_min_messages();
 	SetConfigOption("log_min_messages", "info", PGC_SUSET, PGC_S_OVERRIDE);

@@ -59,7 +59,7 @@ $node->stop;
 my $good = slurp_file($file);
 my $size = length $good;
 my ($record_size, $count) = unpack('x8 L L', $good);
-is($size, 32 + $record_size * $count + 4, 'the file is a header, the records and a checksum');
+is($size, 40 + $record_size * $count + 4, 'the file is a header, the records and a checksum');
 
 my $other = PostgreSQL::Test::Cluster->new('foreign');
 $other->init;
@@ -176,6 +176,8 @@ is(sql($node, 'SELECT string_agg(run_id::text, $$,$$) FROM sweep.runs'), $id, 't
 sql($node, 'SELECT sweep.reset_runs()');
 $node->restart;
 poll_ok($node, 'SELECT launcher_pid IS NOT NULL AND runs = 0 FROM sweep.status', 'also when nothing came after');
+sql($node, 'VACUUM second');
+cmp_ok(sql($node, 'SELECT max(run_id) FROM sweep.runs'), '>', $id, 'nor is a number given twice then');
 
 # ---- bounded
 

@@ -102,5 +102,24 @@ poll_ok($node, "SELECT count(*) = 5 FROM sweep.runs WHERE relname LIKE 'urgent%'
 is(sql($node, "SELECT string_agg(relname, ' ' ORDER BY started_at) FROM sweep.runs WHERE relname LIKE 'urgent%'"),
 	'urgent5 urgent4 urgent3 urgent2 urgent1', 'the most urgent first');
 
-$node->stop;
+# ---- a worker that has nothing left to do does not keep others from theirs
+
+reload_with($node, 'sweep.linger' => '1h');
+garbage($node, 'busy', 'stays', rows => 1000, dead => 500);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'stays'", 'a worker has vacuumed a table');
+my $stays = sql($node, "SELECT pid FROM sweep.runs WHERE relname = 'stays'");
+poll_ok($node, "SELECT workers = 1 FROM sweep.status", 'and stays');
+garbage($node, 'busy', 'again', rows => 1000, dead => 500);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'again' AND pid = $stays", 'to take the next one of its database');
+garbage($node, 'quiet', 'elsewhere', rows => 1000, dead => 500);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'elsewhere' AND pid <> $stays", 'it leaves when its place is wanted elsewhere');
+ok(!process_exists($stays), 'it has gone');
+poll_ok($node, "SELECT last_visit IS NOT NULL AND workers = 1 FROM sweep.databases WHERE datname = 'quiet'", 'sweep.databases knows of the visit while the worker is there');
+
+# ---- none of which leaves anything but a LOG line at a shutdown
+
+my $offset = log_size($node);
+$node->stop('fast');
+unlike(log_since($node, $offset), qr/FATAL|WARNING|ERROR/, 'a shutdown is quiet');
+
 done_testing();
