@@ -39,11 +39,12 @@ typedef struct ToastOwner
 } ToastOwner;
 
 static AutoVacOpts *
-read_options(HeapTuple tuple, TupleDesc desc)
+read_options(HeapTuple tuple, TupleDesc desc, bool *user_catalog)
 {
 	bytea	   *options = extractRelOptions(tuple, desc, NULL);
 	AutoVacOpts *opts;
 
+	*user_catalog = options != NULL && ((StdRdOptions *) options)->user_catalog_table;
 	if (options == NULL)
 		return NULL;
 	opts = palloc(sizeof(AutoVacOpts));
@@ -94,13 +95,14 @@ wraparound_is_near(Form_pg_class form, const AutoVacOpts *opts)
 
 /* What pg_class tells; names are left to the caller. */
 static void
-fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts)
+fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 {
 	ThresholdSettings settings = settings_of_table(opts);
 
 	c->key.dboid = form->relisshared ? InvalidOid : MyDatabaseId;
 	c->key.relid = form->oid;
 	c->catalog = IsCatalogRelationOid(form->oid) || IsToastNamespace(form->relnamespace);
+	c->catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
 	c->temporary = form->relpersistence == RELPERSISTENCE_TEMP;
 	c->opts = opts;
 	c->enabled = opts == NULL || opts->enabled;
@@ -157,6 +159,7 @@ static List *
 read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners)
 {
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+	bool		user_catalog;
 	AutoVacOpts *opts;
 	Candidate  *c;
 
@@ -164,7 +167,7 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners)
 		form->relkind != RELKIND_TOASTVALUE)
 		return list;
 
-	opts = read_options(tuple, desc);
+	opts = read_options(tuple, desc, &user_catalog);
 	if (opts != NULL && OidIsValid(form->reltoastrelid))
 	{
 		ToastOwner *owner = hash_search(toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
@@ -179,7 +182,7 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners)
 	}
 
 	c = palloc0(sizeof(Candidate));
-	fill(c, form, opts);
+	fill(c, form, opts, user_catalog);
 	if (!candidate_count(c))
 	{
 		pfree(c);
@@ -252,11 +255,12 @@ candidate_refresh(Candidate *c)
 	if (found)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel));
+		bool		user_catalog;
+		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
 
 		if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
 			opts = c->opts;
-		fill(c, form, opts);
+		fill(c, form, opts, user_catalog);
 		ReleaseSysCache(tuple);
 	}
 	table_close(rel, AccessShareLock);

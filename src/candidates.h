@@ -20,6 +20,7 @@ typedef struct Candidate
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];
 	bool		catalog;
+	bool		catalog_horizon;	/* logical slots hold its rows back */
 	bool		temporary;
 	AutoVacOpts *opts;			/* NULL: none */
 	bool		enabled;		/* autovacuum_enabled */

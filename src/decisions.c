@@ -146,7 +146,7 @@ has_grown(int64 now, int64 when_decided, int64 growth, double threshold)
 
 bool
 decision_is_over(const Decision *d, int64 dead, int64 ins, TimestampTz now,
-				 FullTransactionId (*horizon) (void *arg), void *arg)
+				 FullTransactionId (*horizon) (bool catalog, void *arg), void *arg)
 {
 	/* a worker that is there for another reason sees whether it is on again */
 	if (d->kind == DECISION_DISABLED)
@@ -161,5 +161,5 @@ decision_is_over(const Decision *d, int64 dead, int64 ins, TimestampTz now,
 		!has_grown(ins, d->ins, d->ins_growth, d->ins_threshold))
 		return false;
 	return !FullTransactionIdIsValid(d->horizon) ||
-		FullTransactionIdFollowsOrEquals(horizon(arg), d->horizon);
+		FullTransactionIdFollowsOrEquals(horizon(d->catalog_horizon, arg), d->horizon);
 }

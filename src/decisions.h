@@ -35,6 +35,6 @@ extern void decisions_unlock(void);
  */
 extern bool decision_is_over(const Decision *decision, int64 dead, int64 ins,
 							 TimestampTz now,
-							 FullTransactionId (*horizon) (void *arg), void *arg);
+							 FullTransactionId (*horizon) (bool catalog, void *arg), void *arg);
 
 #endif							/* SWEEP_DECISIONS_H */

@@ -25,8 +25,18 @@ older(TransactionId a, TransactionId b)
 }
 
 /*
+ * Is there a process?  A walsender that left keeps the xmin that its standby
+ * had sent; only the latch says that it is gone (InitProcess(), ProcKill()).
+ */
+static bool
+is_in_use(volatile PGPROC *proc)
+{
+	return proc->procLatch.owner_pid != 0;
+}
+
+/*
  * The oldest transaction that this process needs rows of that database for, or
- * next_xid.  An entry that is not in use has no transaction ids.
+ * next_xid.
  */
 static TransactionId
 oldest_of(volatile PGPROC *proc, Oid dboid, TransactionId next_xid)
@@ -43,7 +53,7 @@ oldest_of(volatile PGPROC *proc, Oid dboid, TransactionId next_xid)
 }
 
 /*
- * Is this entry in use?  It keeps its transaction id when it is not any more,
+ * Is there such a transaction?  Its entry keeps the id when it has ended,
  * but the dense array no longer has that id at its place.
  */
 static bool
@@ -53,8 +63,9 @@ is_prepared(volatile PGPROC *proc)
 		ProcGlobal->xids[proc->pgxactoff] == proc->xid;
 }
 
+/* catalog: for what logical decoding reads as well, see GlobalVisHorizonKindForRel(). */
 FullTransactionId
-horizon_of_database(Oid dboid)
+horizon_of_database(Oid dboid, bool catalog)
 {
 	FullTransactionId next = ReadNextFullTransactionId();
 	TransactionId next_xid = XidFromFullTransactionId(next);
@@ -66,7 +77,10 @@ horizon_of_database(Oid dboid)
 	/* the processes of prepared transactions are in an array of their own */
 	LWLockAcquire(ProcArrayLock, LW_SHARED);
 	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
-		horizon = older(horizon, oldest_of(&ProcGlobal->allProcs[i], dboid, next_xid));
+	{
+		if (is_in_use(&ProcGlobal->allProcs[i]))
+			horizon = older(horizon, oldest_of(&ProcGlobal->allProcs[i], dboid, next_xid));
+	}
 	for (int i = 0; i < max_prepared_xacts; i++)
 	{
 		if (is_prepared(&PreparedXactProcs[i]))
@@ -76,7 +90,7 @@ horizon_of_database(Oid dboid)
 
 	ProcArrayGetReplicationSlotXmin(&slot_xmin, &slot_catalog_xmin);
 	horizon = older(horizon, slot_xmin);
-	if (dboid == InvalidOid)
+	if (catalog || dboid == InvalidOid)
 		horizon = older(horizon, slot_catalog_xmin);
 
 	/* none is more than 2^31 behind, or the server would have stopped */

@@ -13,6 +13,6 @@
  * database; rows deleted by earlier ones can be removed.  InvalidOid: of a
  * shared catalog.  Conservative.  Takes ProcArrayLock, shared.
  */
-extern FullTransactionId horizon_of_database(Oid dboid);
+extern FullTransactionId horizon_of_database(Oid dboid, bool catalog);
 
 #endif							/* SWEEP_HORIZON_H */

@@ -108,16 +108,16 @@ database_entry(ScoutRound *round, Oid dboid)
 }
 
 static FullTransactionId
-round_horizon(void *arg)
+round_horizon(bool catalog, void *arg)
 {
 	ScoutDatabase *db = arg;
 
-	if (!db->horizon_known)
+	if (!db->horizon_known[catalog])
 	{
-		db->horizon = horizon_of_database(db->dboid);
-		db->horizon_known = true;
+		db->horizon[catalog] = horizon_of_database(db->dboid, catalog);
+		db->horizon_known[catalog] = true;
 	}
-	return db->horizon;
+	return db->horizon[catalog];
 }
 
 static void

@@ -20,8 +20,9 @@ typedef struct ScoutDatabase
 	int64		dead_tuples;
 	int64		changes;		/* sum of all counters, to see activity */
 	double		urgency;		/* highest score among the due ones */
-	bool		horizon_known;	/* within this round */
-	FullTransactionId horizon;
+	/* within this round, for tables and for catalogs */
+	bool		horizon_known[2];
+	FullTransactionId horizon[2];
 } ScoutDatabase;
 
 extern HTAB *scout_create_databases(MemoryContext context);

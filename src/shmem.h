@@ -134,6 +134,7 @@ typedef struct Decision
 	int64		times;			/* of this kind, in a row */
 	TimestampTz not_before;
 	FullTransactionId horizon;	/* held back until it has passed this */
+	bool		catalog_horizon;	/* logical slots hold it, too */
 	double		dead_threshold; /* exact; must be exceeded */
 	double		ins_threshold;	/* exact; negative: disabled */
 	int64		dead;			/* counters when decided */

@@ -108,6 +108,7 @@ new_decision(const Candidate *c, DecisionKind kind)
 	d.kind = kind;
 	d.mentioned = true;
 	d.last_at = clock_now();
+	d.catalog_horizon = c->catalog_horizon;
 	d.dead_threshold = c->thresholds.vacuum;
 	d.ins_threshold = c->thresholds.insert;
 	d.dead = c->dead;
@@ -156,7 +157,7 @@ decide_not_due(const Candidate *c)
 	/* what has to be waited for is not over because it is not due just now */
 	if (known && ((old.failures > 0 && !vacuumed_since) || clock_now() < old.not_before ||
 				  (FullTransactionIdIsValid(old.horizon) &&
-				   !FullTransactionIdFollowsOrEquals(horizon_of_database(c->key.dboid), old.horizon))))
+				   !FullTransactionIdFollowsOrEquals(horizon_of_database(c->key.dboid, old.catalog_horizon), old.horizon))))
 		return;
 
 	if (looks_due || c->opts != NULL || !c->enabled || known ||
@@ -171,9 +172,9 @@ decide_not_due(const Candidate *c)
 }
 
 static FullTransactionId
-horizon_now(void *arg)
+horizon_now(bool catalog, void *arg)
 {
-	return horizon_of_database(((const Candidate *) arg)->key.dboid);
+	return horizon_of_database(((const Candidate *) arg)->key.dboid, catalog);
 }
 
 /* Does what was decided earlier still hold? */
