@@ -213,6 +213,21 @@ meter_count_remains(RunRecord *run)
 		run->dead_not_removable = compat_tab_dead(&entry);
 }
 
+/* As reported, or as the progress entry has it: its counters outlive the command. */
+static int64
+index_passes(const RunRecord *run)
+{
+	if (meter_this.report.index_scans >= 0)
+		return meter_this.report.index_scans;
+	if (run->command != RUN_VACUUM)
+		return -1;
+	if (run->outcome == RUN_DONE && pgstat_track_activities && feature_is_ok(FEATURE_METER))
+		return MyBEEntry->st_progress_param[PROGRESS_VACUUM_NUM_INDEX_VACUUMS];
+	if (meter_slot->relid == run->relid && meter_slot->ticks > 0)
+		return meter_slot->params[PROGRESS_VACUUM_NUM_INDEX_VACUUMS];
+	return -1;
+}
+
 /* Completes the record and hands it to the ledger.  COMMIT and ABORT. */
 void
 meter_record_run(RunRecord *run, RunOutcome outcome)
@@ -234,9 +249,7 @@ meter_record_run(RunRecord *run, RunOutcome outcome)
 		run->costs = meter_slot->costs;
 	if (run->mode == RUN_MODE_UNKNOWN && meter_slot->relid == run->relid)
 		run->mode = meter_slot->mode;
-	run->index_pass = meter_this.report.index_scans >= 0 ? meter_this.report.index_scans :
-		(meter_slot->relid == run->relid && run->command == RUN_VACUUM && meter_slot->ticks > 0 ?
-		 meter_slot->params[PROGRESS_VACUUM_NUM_INDEX_VACUUMS] : -1);
+	run->index_pass = index_passes(run);
 	if (meter_slot->delay_us >= 0)
 		run->delay_us = meter_slot->delay_us;
 	else if (meter_slot->ticks > 0)

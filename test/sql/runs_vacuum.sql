@@ -48,6 +48,14 @@ SELECT * FROM pg_temp.new_runs();
 VACUUM (ANALYZE false, FULL false) plain;
 SELECT * FROM pg_temp.new_runs();
 
+-- how often the indexes were gone through: with garbage everywhere once, else not at all
+DELETE FROM plain WHERE a % 2 = 0;
+VACUUM (INDEX_CLEANUP on) plain;
+VACUUM plain;
+VACUUM (ANALYZE, INDEX_CLEANUP on) plain;
+SELECT command, index_pass FROM sweep.runs WHERE run_id > current_setting('regress.mark')::bigint ORDER BY run_id;
+SELECT * FROM pg_temp.new_runs();
+
 -- a TOAST table by its own name
 \set ECHO none
 SELECT format('VACUUM %s', reltoastrelid::regclass) FROM pg_class WHERE relname = 'toasted'
