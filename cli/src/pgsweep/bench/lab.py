@@ -184,7 +184,7 @@ class Lab:
 
     def stage(self, text: str) -> None:
         """Say what is being done: a few words."""
-        self._reporter.stage(text)
+        self._reporter.stage(f"{self.variant.name}: {text}")
 
     def sleep(self, seconds: float) -> None:
         """Let the load run; raises when the server ends meanwhile."""

@@ -60,6 +60,10 @@ class Sampler:
         if self.error is not None and _type is None:
             raise self.error
 
+    def since(self, monotonic: float) -> float:
+        """Return a time of time.monotonic() on the samples' clock, in seconds."""
+        return monotonic - self._began
+
     def points(self, name: str) -> tuple[tuple[float, float], ...]:
         """Return what was sampled: (seconds, value)."""
         return tuple(self._points[name])
