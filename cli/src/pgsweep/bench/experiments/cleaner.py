@@ -17,7 +17,7 @@ SCALE = 1
 ACCOUNTS_PER_SCALE = 100_000
 TELLERS_PER_SCALE = 10
 CLIENTS = 4
-RATE = 1000.0
+RATE = 800.0
 # Two thirds of the draws are in the middle tenth of the accounts.
 GAUSSIAN_PARAMETER = 10.0
 
