@@ -10,8 +10,9 @@ from pgsweep.bench import verdict
 from pgsweep.bench.result import Experiment, Result
 from pgsweep.bench.verdict import Comparison, Summary
 
-LABEL_WIDTH = 38
-VALUE_WIDTH = 14
+LABEL_WIDTH = 43
+VALUE_WIDTH = 11
+_UNJUDGED = {"info": "", "unknown": "not measured"}
 _STYLES = {"better": "green", "worse": "red"}
 
 
@@ -43,7 +44,9 @@ def _block(experiment: Experiment) -> Iterator[Text]:
 
 def _line(comparison: Comparison) -> Text:
     metric = comparison.metric
-    said = "" if comparison.judgement == "info" else comparison.judgement
+    said = _UNJUDGED.get(comparison.judgement, comparison.judgement)
+    if comparison.judgement == "unknown" and comparison.ours:
+        said = "only ours"
     label = f"{metric.label}, {metric.unit}" if metric.unit else metric.label
     return Text(
         _row(label, _value(comparison.other), _value(comparison.ours), said),
