@@ -105,6 +105,7 @@ def test_files_are_forgotten(tmp_path: Path) -> None:
 @needs_extension
 def test_limit_on_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limit, "LIMITS", (2000, 1000))
+    monkeypatch.setattr(limit, "TABLES", 2)
     experiment = scenario.load("limit")
     wanted = [m for m in experiment.metrics if not m.name[-1].isdigit()]
     assert {m.name for m in wanted} == {"over_limit_percent", "rows_per_s_per_unit"}
@@ -141,7 +142,7 @@ def test_scripts_differ_in_how_accounts_are_drawn() -> None:
 @pytest.mark.server
 @needs_extension
 def test_cleaner_on_a_server(tmp_path: Path) -> None:
-    experiment = run("cleaner", "sweep", tmp_path, seconds=4)
+    experiment = run("cleaner", "sweep", tmp_path, seconds=2)
     found = samples(experiment)
     for access in ("uniform", "gaussian"):
         assert found[f"accounts_mb_{access}"] > 10
@@ -202,9 +203,7 @@ def test_missing_packages_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "tools/venv tpcds" in raised.value.one_line()
 
 
-@needs_duckdb
-def test_data_fits_the_keys(tmp_path: Path) -> None:
-    data = tpcdata.generate(tmp_path, 0.001)
+def check_data(data: tpcdata.Data) -> None:
     assert set(data.tables) == set(data.files) == set(tpcdata.PRIMARY_KEYS)
     assert set(tpcdata.INDEXES) <= set(data.tables)
     assert sorted(data.queries) == list(range(1, 100))
@@ -217,7 +216,17 @@ def test_data_fits_the_keys(tmp_path: Path) -> None:
 @pytest.mark.server
 @needs_extension
 @needs_duckdb
-def test_tpcds_on_a_server(tmp_path: Path) -> None:
+def test_tpcds_on_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generate = tpcdata.generate
+
+    def checked(folder: Path, scale_factor: float) -> tpcdata.Data:
+        data = generate(folder, scale_factor)
+        check_data(data)
+        return data
+
+    monkeypatch.setattr(tpcdata, "generate", checked)
+    monkeypatch.setattr(tpcds, "COLUMNS", 20)
+    monkeypatch.setattr(tpcds, "ROUNDS_BEFORE", 2)
     experiment = run("tpcds", "sweep", tmp_path, seconds=1, scale=0.02)
     found = samples(experiment)
     for when in ("before", "during"):
