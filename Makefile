@@ -63,7 +63,7 @@ bench bench-smoke:
 	@tools/setup build demo >&2
 	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
 	@tools/install >&2
-	@tools/venv >&2
+	@tools/venv tpcds >&2
 	@.venv/bin/pgsweep bench all $(if $(filter bench-smoke,$@),--smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
 		$(if $(RESUME),--resume $(RESUME)) $(BENCH_FLAGS)
 

@@ -207,6 +207,9 @@ class ThrowawayServer:
         with suppress(OSError):
             lines = self.log().splitlines()
             telling = [line for line in lines if "FATAL" in line or "PANIC" in line]
+            if telling and "contains errors" in telling[-1]:
+                # It said which before that.
+                telling = [line for line in lines if "parameter" in line] or telling
             for line in (telling or lines)[-1:]:
                 return f"Its log says: {line}"
         return "Its log is empty."

@@ -10,7 +10,7 @@ from pgsweep.bench import verdict
 from pgsweep.bench.result import Experiment, Result
 from pgsweep.bench.verdict import Comparison, Summary
 
-LABEL_WIDTH = 43
+LABEL_WIDTH = 42
 VALUE_WIDTH = 11
 _UNJUDGED = {"info": "", "unknown": "not measured"}
 _STYLES = {"better": "green", "worse": "red"}

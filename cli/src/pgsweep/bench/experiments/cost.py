@@ -2,8 +2,9 @@
 
 Two fifths of pgbench_accounts are deleted, then the table is vacuumed by hand at the
 seed's 200 every 20 ms. Then as much again, and the rest, which is half as much: an
-estimate may rest on the table's last run. Without pg_sweep a user has pg_stat_progress_vacuum: the time left is
-what the share of scanned blocks tells, and there is no cost before the end.
+estimate may rest on the table's last run. Without pg_sweep a user has
+pg_stat_progress_vacuum: the time left is what the share of scanned blocks tells, and
+there is no cost before the end.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MB = 1 << 20
 EVERY_S = 0.25
 # vacuums that are watched, the last of the table
 WATCHED = 3
-SETTLE_S = 0.5
+SETTLE_S = 0.2
 PATIENCE_S = 20
 
 PROGRESS = "FROM sweep.progress WHERE relname = 'pgbench_accounts' AND leader_pid IS NULL"
