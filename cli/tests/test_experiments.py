@@ -235,6 +235,7 @@ def test_tpcds_on_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert found[f"attribute_mb_{when}"] > 0
     (raw,) = experiment.variants[0].raw["repeats"]
     assert raw["before"]["parts"]["queries"] == 5
+    assert raw["before"]["rounds"] == 2
 
 
 @pytest.mark.parametrize("name", ["limit", "cleaner", "tpcds"])

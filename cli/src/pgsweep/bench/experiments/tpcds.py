@@ -54,6 +54,8 @@ BEGIN
 END $$;
 ROLLBACK;
 """
+# Rounds that were made in a database, and queries that were cut off.
+ABORTED = "SELECT xact_rollback FROM pg_catalog.pg_stat_database WHERE datname = %s"
 
 
 @dataclass
@@ -163,17 +165,25 @@ def _measure_scenario(
     with lab.connect(DATABASE) as session:
         parts = _run_parts(lab, session, data, queries, when)
         if bloat is not None:
+            if not bloat.running:
+                bloat.wait()  # raises: it was to run until here
             bloat.stop()
         for name in ("attribute", "class"):
             size = session.value(f"SELECT pg_catalog.pg_table_size('pg_catalog.pg_{name}')")
             measured.add(f"{name}_mb_{when}", size / 2**20)
+        rounds = session.value(ABORTED, DATABASE)
     for name in ("load_s", "analyze_s", "single_s", "throughput_s"):
         measured.add(f"{name}_{when}", getattr(parts, name))
     counters = vacuumlog.total(_vacuums(lab, began, databases))
     measured.add(f"vacuums_{when}", counters["vacuums"])
     measured.add(f"vacuum_reads_{when}", counters["blks_read"])
     measured.add(f"vacuum_dirtied_{when}", counters["blks_dirtied"])
-    measured.raw[when] = {"parts": vars(parts), "vacuums": counters, "partitions": partitions}
+    measured.raw[when] = {
+        "parts": vars(parts),
+        "vacuums": counters,
+        "partitions": partitions,
+        "rounds": rounds,
+    }
     for name in databases:
         lab.run(f"DROP DATABASE {name} WITH (FORCE)")
     return parts
