@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from pgsweep.bench import (
     experiments,
     pgbench,
+    progress,
     request,
     scenario,
     store,
@@ -171,6 +176,8 @@ def test_summary_for_the_terminal() -> None:
     assert [*summary.lines(result(found), ["other"])] == []
     alone = [*summary.lines(result(experiment(variant("stock", m=(3,)))), ["fake"])]
     assert "a metric, pages" in alone[2].plain
+    alone = [*summary.lines(result(experiment(variant("sweep", m=(3,)))), ["fake"])]
+    assert alone[2].plain.split() == ["a", "metric,", "pages", "3"]
 
 
 # ---- files
@@ -427,3 +434,37 @@ def test_pgbench_report() -> None:
     assert found == pgbench.PgbenchResult(99.5, 0.806, 0.5, 0.083, 3.45, 1234, 2)
     with pytest.raises(ServerError, match="pgbench measured nothing: it broke"):
         pgbench.parse("one\nit broke\n")
+
+
+# ---- progress
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(
+        progress, "Console", lambda **_: Console(file=screen, force_terminal=True, width=80)
+    )
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    with progress.reporter(2) as found:
+        found.begin("a piece", 10)
+        found.stage("loading")
+        found.note("said [in between]")
+        found.end()
+    assert isinstance(found, progress.Bars)
+    assert " 50%" in screen.getvalue()
+    assert "pgsweep: said [in between]" in screen.getvalue()
+
+
+def test_progress_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.reporter(2) as found:
+        found.begin("a piece", 10)
+        found.stage("loading")
+        found.tick()
+        found.end()
+        found.begin("another", 1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "pgsweep: 1/2 a piece, about 10 s",
+        "pgsweep: a piece: loading",
+        "pgsweep: 2/2 another, about 1 s",
+    ]
