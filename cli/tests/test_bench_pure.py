@@ -441,9 +441,8 @@ def test_pgbench_report() -> None:
 
 def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
-    monkeypatch.setattr(
-        progress, "Console", lambda **_: Console(file=screen, force_terminal=True, width=80)
-    )
+    console = Console(file=screen, force_terminal=True, width=80, highlight=False)
+    monkeypatch.setattr(progress, "Console", lambda **_: console)
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
     with progress.reporter(2) as found:
         found.begin("a piece", 10)
