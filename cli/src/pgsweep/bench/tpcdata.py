@@ -15,6 +15,8 @@ from typing import Any
 from pgsweep.errors import UsageError
 
 PACKAGES = ("duckdb", "duckdb_extension_tpcds")
+# Below it dsdgen() does not end.
+LEAST_SCALE_FACTOR = 0.01
 
 # As the specification has them; duckdb makes tables without keys.
 PRIMARY_KEYS = {
@@ -80,6 +82,7 @@ def check() -> None:
 
 def generate(folder: Path, scale_factor: float) -> Data:
     """Write the data of this scale factor (1: about 1 GB) into an empty folder."""
+    assert scale_factor >= LEAST_SCALE_FACTOR
     check()
     duckdb = importlib.import_module("duckdb")
     # Nothing may be fetched, whatever a query mentions.

@@ -161,6 +161,4 @@ def _probes(access: Access) -> list[Probe]:
 
 def _by_table(lines: list[vacuumlog.VacuumLine]) -> dict[str, dict[str, float]]:
     names = sorted({line.relname for line in lines})
-    return {
-        name: vacuumlog.total(line for line in lines if line.relname == name) for name in names
-    }
+    return {name: vacuumlog.total(line for line in lines if line.relname == name) for name in names}

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 
 from pgsweep.bench import pagecache
 from pgsweep.bench.lab import Lab, Measured, Options, VacuumLine
+from pgsweep.bench.scenario import OFF
 from pgsweep.bench.session import Session
 
 TABLES = 6
@@ -94,6 +95,9 @@ def rows_per_table(limit: int, options: Options) -> int:
 def measure(lab: Lab, options: Options) -> Measured:
     """Measure all limits on one server."""
     measured = Measured()
+    if lab.variant.name == OFF:
+        measured.notes.append("With autovacuum off nothing is reclaimed: there is no rate.")
+        return measured
     if not pagecache.can_forget():
         measured.notes.append("This system cannot be told to forget cached files: reads were warm.")
     found = [_measure_limit(lab, limit, options) for limit in LIMITS]
@@ -142,9 +146,8 @@ def _fill(session: Session, rows: int) -> None:
         name = f"table{number}"
         session.run(f"DROP TABLE IF EXISTS {name}")
         session.run(f"CREATE TABLE {name} (id serial PRIMARY KEY, filler varchar(32))")
-        session.run(
-            f"INSERT INTO {name} (filler) SELECT md5(random()::text) FROM generate_series(1, {rows})"
-        )
+        values = f"SELECT md5(random()::text) FROM generate_series(1, {rows})"
+        session.run(f"INSERT INTO {name} (filler) {values}")
         session.run(f"CREATE INDEX ON {name} (filler)")
         session.run(f"UPDATE {name} SET filler = md5(random()::text) WHERE id <= {rows // 5}")
     session.run("CHECKPOINT")

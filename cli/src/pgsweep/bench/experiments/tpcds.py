@@ -114,7 +114,7 @@ def measure(lab: Lab, options: Options) -> Measured:
     """Measure both scenarios on one server, each in a new database."""
     check()
     measured = Measured()
-    scale_factor = SCALE_FACTOR * options.scale
+    scale_factor = max(SCALE_FACTOR * options.scale, tpcdata.LEAST_SCALE_FACTOR)
     lab.stage(f"generating TPC-DS data, scale factor {scale_factor:g}")
     folder = lab.server.folder / "tpcds"
     folder.mkdir()
