@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from pgsweep.bench import (
     experiments,
-    pgbench,
+    progress,
     request,
     scenario,
     store,
     summary,
-    vacuumlog,
     verdict,
 )
 from pgsweep.bench.result import (
@@ -30,7 +33,7 @@ from pgsweep.bench.result import (
     Series,
     Variant,
 )
-from pgsweep.errors import ServerError, UsageError
+from pgsweep.errors import UsageError
 
 Samples = tuple[float, ...]
 
@@ -171,6 +174,8 @@ def test_summary_for_the_terminal() -> None:
     assert [*summary.lines(result(found), ["other"])] == []
     alone = [*summary.lines(result(experiment(variant("stock", m=(3,)))), ["fake"])]
     assert "a metric, pages" in alone[2].plain
+    alone = [*summary.lines(result(experiment(variant("sweep", m=(3,)))), ["fake"])]
+    assert alone[2].plain.split() == ["a", "metric,", "pages", "3"]
 
 
 # ---- files
@@ -342,88 +347,34 @@ def test_settings() -> None:
             request.settings_of([wrong])
 
 
-# ---- what programs say
-
-LOG_15 = """automatic vacuum of table "pgsweep_bench.public.history": index scans: 1
-pages: 2 removed, 753901 remain, 151589 scanned (20.11% of total)
-tuples: 11 removed, 22 remain, 33 are dead but not yet removable
-I/O timings: read: 77.962 ms, write: 92.879 ms
-avg read rate: 95.840 MB/s, avg write rate: 96.852 MB/s
-buffer usage: 268318 hits, 35133 misses, 35504 dirtied
-WAL usage: 218320 records, 98672 full page images, 71314906 bytes
-system usage: CPU: user: 0.00 s, system: 0.00 s, elapsed: 1.25 s"""
+# ---- progress
 
 
-def test_vacuum_in_the_log() -> None:
-    found = vacuumlog.parse(LOG_15, at=7.0)
-    assert found == vacuumlog.VacuumLine(
-        datname="pgsweep_bench",
-        schemaname="public",
-        relname="history",
-        analyze=False,
-        aggressive=False,
-        started_by="autovacuum",
-        at=7.0,
-        pages_removed=2,
-        pages_remain=753901,
-        pages_scanned=151589,
-        tuples_removed=11,
-        tuples_remain=22,
-        dead_not_removable=33,
-        index_scans=1,
-        blks_hit=268318,
-        blks_read=35133,
-        blks_dirtied=35504,
-        wal_records=218320,
-        wal_fpi=98672,
-        wal_bytes=71314906,
-        elapsed_s=1.25,
-    )
-    assert found.cost(1, 10, 20) == 268318 + 351330 + 710080
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=80, highlight=False)
+    monkeypatch.setattr(progress, "Console", lambda **_: console)
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    with progress.reporter(2) as found:
+        found.begin("a piece", 10)
+        found.stage("loading")
+        found.note("said [in between]")
+        found.end()
+    assert isinstance(found, progress.Bars)
+    assert " 50%" in screen.getvalue()
+    assert "pgsweep: said [in between]" in screen.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("head", "started_by", "analyze", "aggressive"),
-    [
-        ("automatic vacuum of table", "autovacuum", False, False),
-        ("automatic aggressive vacuum of table", "autovacuum", False, True),
-        ("automatic vacuum to prevent wraparound of table", "autovacuum", False, False),
-        ("automatic aggressive vacuum to prevent wraparound of table", "autovacuum", False, True),
-        ("automatic analyze of table", "autovacuum", True, False),
-        ("finished vacuuming", "manual", False, False),
-    ],
-)
-def test_heads(head: str, started_by: str, analyze: bool, aggressive: bool) -> None:
-    found = vacuumlog.parse(
-        f'{head} "d.s.r": index scans: 0\nbuffer usage: 1 hits, 2 reads, 3 dirtied'
-    )
-    assert found is not None
-    assert (found.datname, found.schemaname, found.relname) == ("d", "s", "r")
-    assert (found.started_by, found.analyze, found.aggressive) == (started_by, analyze, aggressive)
-    assert (found.blks_hit, found.blks_read, found.blks_dirtied) == (1, 2, 3)
-
-
-def test_pg_sweeps_line_says_why() -> None:
-    found = vacuumlog.parse(f"{LOG_15}\nsweep: dead tuples 5 > 3")
-    assert found is not None
-    assert (found.started_by, found.reason) == ("sweep", "dead tuples 5 > 3")
-    assert vacuumlog.total([found, found])["wal_fpi"] == 2 * 98672
-    assert vacuumlog.parse("checkpoint starting: time") is None
-
-
-PGBENCH = """pgbench (15.20)
-number of transactions actually processed: 1234
-number of failed transactions: 2 (0.100%)
-latency average = 0.806 ms
-latency stddev = 0.500 ms
-rate limit schedule lag: avg 0.083 (max 3.450) ms
-initial connection time = 3.9 ms
-tps = 99.5 (without initial connection time)
-"""
-
-
-def test_pgbench_report() -> None:
-    found = pgbench.parse(PGBENCH)
-    assert found == pgbench.PgbenchResult(99.5, 0.806, 0.5, 0.083, 3.45, 1234, 2)
-    with pytest.raises(ServerError, match="pgbench measured nothing: it broke"):
-        pgbench.parse("one\nit broke\n")
+def test_progress_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.reporter(2) as found:
+        found.begin("a piece", 10)
+        found.stage("loading")
+        found.tick()
+        found.end()
+        found.begin("another", 1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "pgsweep: 1/2 a piece, about 10 s",
+        "pgsweep: a piece: loading",
+        "pgsweep: 2/2 another, about 1 s",
+    ]
