@@ -29,6 +29,8 @@ from pgsweep.interrupts import Interrupts
 
 SUPERUSER = "postgres"
 START_TIMEOUT_S = 60
+# The last two are for a server that was built with the sanitizers.
+ENVIRONMENT = ("PATH", "TZ", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS")
 # sockaddr_un has room for 107 characters; ".s.PGSQL.65535" needs 15 of them.
 MAX_SOCKET_FOLDER = 90
 
@@ -186,6 +188,18 @@ class ThrowawayServer:
                 raise ServerError("server did not start", self._log_hint())
             time.sleep(0.1)
 
+    def restart(self) -> None:
+        """Stop the server in order and start it again; its sessions end."""
+        self.check()
+        assert self._postmaster is not None
+        before = self._postmaster
+        self.run(["pg_ctl", "stop", "-D", str(self.folder / "data"), "-m", "fast", "-w"])
+        before.wait()
+        with self._interrupts.held():
+            self._processes.remove(before)
+            self._tell(f"-{before.pid}")
+        self._start()
+
     def check(self) -> None:
         """Raise if the server has ended."""
         if self._postmaster is None or self._postmaster.poll() is not None:
@@ -195,6 +209,9 @@ class ThrowawayServer:
         with suppress(OSError):
             lines = self.log().splitlines()
             telling = [line for line in lines if "FATAL" in line or "PANIC" in line]
+            if telling and "contains errors" in telling[-1]:
+                # It said which before that.
+                telling = [line for line in lines if "parameter" in line] or telling
             for line in (telling or lines)[-1:]:
                 return f"Its log says: {line}"
         return "Its log is empty."
@@ -275,7 +292,7 @@ class ThrowawayServer:
         return (self.folder / name).open("ab")
 
     def _environment(self) -> dict[str, str]:
-        kept = {key: os.environ[key] for key in ("PATH", "TZ", "TMPDIR") if key in os.environ}
+        kept = {key: os.environ[key] for key in ENVIRONMENT if key in os.environ}
         return {**kept, "LC_ALL": "C", "HOME": str(self.folder)}
 
     def _as_user(self) -> dict[str, Any]:
