@@ -13,6 +13,7 @@ from pgsweep.commands.databases import databases
 from pgsweep.commands.demo import demo
 from pgsweep.commands.doctor import doctor
 from pgsweep.commands.progress import progress
+from pgsweep.commands.report import report
 from pgsweep.commands.runs import runs
 from pgsweep.commands.status import status
 from pgsweep.commands.top import top
@@ -51,7 +52,7 @@ def _options(
     pass
 
 
-for command in (demo, status, top, progress, runs, databases, doctor):
+for command in (demo, status, top, progress, runs, databases, doctor, report):
     app.command()(command)
 
 

@@ -1,0 +1,233 @@
+"""The plots of an experiment: ours against the other server, and figures over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgsweep.bench.result import Series
+from pgsweep.report.palette import variable
+from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw
+
+# Beyond it a bar is cut off; what it stands for is written beside it.
+MOST_TIMES = 32.0
+LEAST_TIMES = 2.0
+ROW_PX = 44
+# More than the pixels of a plot are not to be seen.
+MOST_POINTS = 320
+SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
+TICKS = (1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One figure relative to the other server's; `times` > 1 is better, whatever "better" is."""
+
+    label: str
+    # with its unit, for the tooltip
+    values: str
+    verdict: str
+    # None: one of the two is zero, and `infinite` says on which side the bar ends
+    times: float | None
+    infinite: float = 0.0
+
+
+def words(bar: Bar) -> str:
+    """Return what is written at the end of a bar's line."""
+    sign = SIGNS.get(bar.verdict, "?")
+    if bar.times is None:
+        return f"{sign} {bar.verdict}, from or to zero" if bar.infinite else f"{sign} both zero"
+    factor = max(bar.times, 1 / bar.times)
+    size = f"{factor:.2f}" if factor < 9.995 else f"{factor:,.0f}"
+    if size == "1.00":
+        return f"{sign} same"
+    side = "better" if bar.times > 1 else "worse"
+    if bar.verdict == "same":
+        return f"{sign} same ({size}× {side})"
+    return f"{sign} {size}× {side}"
+
+
+def comparison(bars: Sequence[Bar], against: str, name: str) -> Plot:
+    """Return the plot of an experiment's judged figures."""
+    reached = [max(bar.times, 1 / bar.times) for bar in bars if bar.times]
+    if any(bar.infinite for bar in bars):
+        reached.append(MOST_TIMES)
+    limit = min(MOST_TIMES, max(LEAST_TIMES, 1.12 * max(reached, default=1.0)))
+    description = "; ".join(f"{bar.label}: {words(bar)[2:]} ({bar.values})" for bar in bars)
+    return draw(
+        lambda width: _comparison_spec(bars, limit, width),
+        f"pg_sweep against {against}",
+        description,
+        name,
+    )
+
+
+def _comparison_spec(bars: Sequence[Bar], limit: float, width: int) -> Spec:
+    narrow = width <= NARROW_PX
+    rows = []
+    for number, bar in enumerate(bars):
+        times = bar.times if bar.times is not None else limit**bar.infinite
+        shown = min(limit, max(1 / limit, times))
+        rows.append(
+            {
+                "row": number,
+                "label": bar.label,
+                "words": words(bar),
+                "verdict": bar.verdict,
+                # so short that it would be no bar: still a line
+                "times": shown if abs(math.log(shown)) > 0.01 else 1.01,
+                "about": f"{bar.label}: {words(bar)}: {bar.values}",
+            }
+        )
+    ticks = [tick for tick in TICKS if tick <= limit]
+    if narrow or limit > LEAST_TIMES:
+        ticks = [tick for tick in ticks if tick >= 2.0 or limit <= LEAST_TIMES][: 6 - 2 * narrow]
+    colour = {
+        "field": "verdict",
+        "type": "nominal",
+        "scale": {
+            "domain": ["better", "worse", "same", "unknown"],
+            "range": [variable(each) for each in ("better", "worse", "same", "same")],
+        },
+        "legend": None,
+    }
+    y: Spec = {"field": "row", "type": "ordinal", "axis": None}
+    return {
+        "height": {"step": ROW_PX},
+        "data": {"values": rows},
+        "layer": [
+            {
+                "mark": {"type": "rule", "aria": False, "color": variable("muted")},
+                "encoding": {"x": {"datum": 1}},
+                "data": {"values": [{}]},
+            },
+            {
+                "mark": {"type": "bar", "height": 10, "yOffset": 10, "cornerRadius": 2},
+                "encoding": {
+                    "x": _times_axis(ticks, limit),
+                    "x2": {"datum": 1},
+                    "y": y,
+                    "color": colour,
+                    "description": {"field": "about"},
+                },
+            },
+            _row_text("label", "left", 0, width - 130, y),
+            _row_text("words", "right", width - 2, 200, {**y}, colour),
+        ],
+    }
+
+
+def _times_axis(ticks: Sequence[float], limit: float) -> Spec:
+    return {
+        "field": "times",
+        "type": "quantitative",
+        "scale": {"type": "log", "base": 2, "domain": [1 / limit, limit], "nice": False},
+        "axis": {
+            "title": "← times worse · times better →",
+            "values": [1 / tick for tick in reversed(ticks)] + [1] + list(ticks),
+            "labelExpr": "datum.value > 0.999 && datum.value < 1.001 ? 'same' : "
+            "format(datum.value > 1 ? datum.value : 1 / datum.value, '.3~g') + '×'",
+            "labelFlush": True,
+        },
+    }
+
+
+def _row_text(
+    field: str, align: str, x: int, limit: int, y: Spec, colour: Spec | None = None
+) -> Spec:
+    encoding: Spec = {"x": {"value": x}, "y": y, "text": {"field": field}}
+    if colour:
+        encoding["color"] = colour
+    return {
+        "mark": {
+            "type": "text",
+            "align": align,
+            "baseline": "middle",
+            "dy": -8,
+            "limit": limit,
+            "aria": False,
+            "fontWeight": 600 if colour else "normal",
+        },
+        "encoding": encoding,
+    }
+
+
+def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return at most MOST_POINTS of a line's points: of each stretch its least and its most."""
+    if len(points) <= MOST_POINTS:
+        return list(points)
+    stretches = MOST_POINTS // 2
+    kept: list[tuple[float, float]] = []
+    for number in range(stretches):
+        begin = number * len(points) // stretches
+        stretch = points[begin : (number + 1) * len(points) // stretches]
+        ends = {min(stretch, key=lambda p: p[1]), max(stretch, key=lambda p: p[1])}
+        kept.extend(sorted(ends))
+    return kept
+
+
+def over_time(
+    lines: Sequence[tuple[str, str, Series]], title: str, description: str, name: str
+) -> Plot:
+    """Return the plot of one figure over time: (server's label, colour, series) each."""
+    unit = lines[0][2].unit
+    labels = list(dict.fromkeys(label for label, _, _ in lines))
+    colours = [next(c for each, c, _ in lines if each == label) for label in labels]
+    values = [
+        {"s": round(seconds, 2), "v": value, "server": label, "line": number}
+        for number, (label, _, series) in enumerate(lines)
+        for seconds, value in thinned(series.points)
+    ]
+
+    def plan(width: int) -> Spec:
+        narrow = width <= NARROW_PX
+        return {
+            "height": 190 if narrow else 240,
+            "data": {"values": values},
+            "mark": {"type": "line", "interpolate": "linear", "aria": False},
+            "encoding": {
+                "x": {
+                    "field": "s",
+                    "type": "quantitative",
+                    "axis": {"title": "seconds", "grid": False, "tickCount": 5 if narrow else 10},
+                    "scale": {"nice": False},
+                },
+                "y": {
+                    "field": "v",
+                    "type": "quantitative",
+                    "axis": {
+                        "title": unit or None,
+                        "titleAngle": 0,
+                        "titleAlign": "left",
+                        "titleAnchor": "start",
+                        "titleX": 0,
+                        "titleY": -12,
+                        "titleBaseline": "bottom",
+                        "domain": False,
+                        "ticks": False,
+                        "tickCount": 5,
+                        "format": "~s" if _big(values) else "~g",
+                        "minExtent": 34,
+                    },
+                },
+                "color": {
+                    "field": "server",
+                    "type": "nominal",
+                    "scale": {"domain": labels, "range": colours},
+                    "legend": {
+                        "symbolType": "stroke",
+                        "symbolStrokeWidth": 3,
+                        "direction": "vertical" if narrow else "horizontal",
+                        "offset": 26,
+                    },
+                },
+                "detail": {"field": "line"},
+            },
+        }
+
+    return draw(plan, title, description, name)
+
+
+def _big(values: Sequence[Spec]) -> bool:
+    return max((abs(float(value["v"])) for value in values), default=0.0) >= 10_000
