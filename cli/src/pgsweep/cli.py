@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pgsweep import __version__, errors
+from pgsweep.commands.bench import bench
 from pgsweep.commands.databases import databases
 from pgsweep.commands.demo import demo
 from pgsweep.commands.doctor import doctor
@@ -52,7 +53,7 @@ def _options(
     pass
 
 
-for command in (demo, status, top, progress, runs, databases, doctor, report):
+for command in (demo, bench, report, status, top, progress, runs, databases, doctor):
     app.command()(command)
 
 

@@ -29,6 +29,8 @@ class Interrupts:
         self._held = 0
         self._ignored = False
         self._pending: int | None = None
+        # The first signal that was ignored: it may still be meant for what comes next.
+        self.missed: int | None = None
         # Called instead of raising, for an event loop that has to end in its own way.
         self.callback: Callable[[], None] | None = None
 
@@ -44,6 +46,7 @@ class Interrupts:
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self._ignored:
+            self.missed = self.missed or number
             return
         if self._held:
             self._pending = number
