@@ -6,6 +6,7 @@ Its protocol is JSON with a zero byte at each message's end (--remote-debugging-
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -96,10 +97,8 @@ class Browser:
         trace: TracebackType | None,
     ) -> None:
         # The group is this browser's own: it has helpers.
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._process.wait()
         os.close(self._read)
         os.close(self._write)

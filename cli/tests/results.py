@@ -8,7 +8,7 @@ from typing import Any
 from pgsweep.bench.result import Experiment, Machine, Metric, Result, Said, Series, Variant
 
 # A name that would be a script or break a table if anybody forgot to escape it.
-NASTY = "<script>alert(1)</script> | `x` & \"y\""
+NASTY = '<script>alert(1)</script> | `x` & "y"'
 
 METRICS = (
     Metric("vacuums", "Vacuums of the table", "", "counter", "info"),

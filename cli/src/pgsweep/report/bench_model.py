@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pgsweep.bench import verdict
 from pgsweep.bench.result import Experiment, Metric, Result, Variant
-from pgsweep.bench.verdict import Comparison, Summary
+from pgsweep.bench.verdict import Comparison
 from pgsweep.report.words import (
     Cell,
     cell,
@@ -24,6 +24,19 @@ ORDER = {"worse": 0, "better": 1, "same": 2, "unknown": 3, "info": 4}
 
 
 @dataclass(frozen=True)
+class SaidInRow:
+    """The seed's figures of one metric, and what was different there."""
+
+    values: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Return all of it on one line."""
+        return "; ".join((*self.values, *self.remarks))
+
+
+@dataclass(frozen=True)
 class Row:
     """One figure on all servers."""
 
@@ -33,7 +46,7 @@ class Row:
     change: str
     # one for each column of the section; None where there are no samples
     cells: tuple[Cell | None, ...]
-    said: tuple[str, ...]
+    said: SaidInRow | None
     comparison: Comparison | None
 
 
@@ -68,12 +81,13 @@ class Section:
             return "Nothing could be compared here: one of the two servers has no figures."
         worse = self.judged("worse")
         if worse:
-            some = "All" if len(worse) == len(judged) else f"{len(worse)} of {len(judged)}"
-            return f"{some} figures are worse with pg_sweep than with {self.against}:"
+            are = "figure is" if len(worse) == 1 else "figures are"
+            return f"{len(worse)} of {len(judged)} {are} worse with pg_sweep:"
         better = len(self.judged("better"))
         if not better:
-            return f"pg_sweep makes no difference to {self.against} here."
-        return f"{better} of {len(judged)} figures are better with pg_sweep, none is worse."
+            return "No figure differs: neither better nor worse with pg_sweep."
+        are = "figure is" if better == 1 else "figures are"
+        return f"{better} of {len(judged)} {are} better with pg_sweep, none is worse."
 
 
 @dataclass(frozen=True)
@@ -105,6 +119,7 @@ class Change:
     experiment: str
     version: str
     label: str
+    unit: str
     before: Cell
     after: Cell
     judgement: str
@@ -204,19 +219,26 @@ def _row(
 ) -> Row:
     default = "info" if metric.better == "info" else "unknown"
     judgement = comparison.judgement if comparison else default
-    labels = {v.name: v.label for v in experiment.variants}
     return Row(
         metric=metric,
         judgement=judgement,
         change=difference(comparison) if comparison and judgement != "info" else "",
-        cells=tuple(cell(v.samples.get(metric.name, ()), metric) for v in found),
-        said=tuple(
-            f"{labels.get(said.variant, said.variant)} {number(said.value)}"
-            + (f" ({said.remark})" if said.remark else "")
-            for said in experiment.said
-            if said.metric == metric.name
-        ),
+        cells=tuple(cell(v.samples.get(metric.name, ())) for v in found),
+        said=_said(experiment, metric),
         comparison=comparison,
+    )
+
+
+def _said(experiment: Experiment, metric: Metric) -> SaidInRow | None:
+    labels = {variant.name: variant.label for variant in experiment.variants}
+    found = [said for said in experiment.said if said.metric == metric.name]
+    if not found:
+        return None
+    # What is said of both servers is said once.
+    remarks = dict.fromkeys(said.remark for said in found if said.remark)
+    return SaidInRow(
+        values=tuple(f"{labels.get(s.variant, s.variant)} {number(s.value)}" for s in found),
+        remarks=tuple(remarks),
     )
 
 
@@ -228,7 +250,7 @@ def loss_sentence(row: Row, against: str) -> str:
     assert other is not None
     return sentence(
         f"{row.metric.label}: {with_unit(ours.median, row.metric)} with pg_sweep, "
-        f"{with_unit(other.median, row.metric)} with {against}, {row.change}"
+        f"{with_unit(other.median, row.metric)} {against}: {row.change}"
     )
 
 
@@ -299,13 +321,10 @@ def _change(
         experiment=experiment.title,
         version=ours.server_version,
         label=metric.label,
-        before=_of(comparison.other, metric),
-        after=_of(comparison.ours, metric),
+        unit=metric.unit,
+        before=Cell.of(comparison.other),
+        after=Cell.of(comparison.ours),
         judgement=comparison.judgement,
         change=difference(comparison),
         other_too=metric.name in others,
     )
-
-
-def _of(summary: Summary, metric: Metric) -> Cell:
-    return Cell.of(summary, metric)

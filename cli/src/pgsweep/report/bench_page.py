@@ -10,7 +10,7 @@ from pgsweep.bench.result import Series
 from pgsweep.report import bench_plots, page, palette
 from pgsweep.report.bench_model import Report, Row, Section, Tally, result_label
 from pgsweep.report.svg import Plot
-from pgsweep.report.words import with_unit
+from pgsweep.report.words import capital, with_unit
 
 BETTER = {"lower": "less is better", "higher": "more is better", "info": "for information"}
 # beside the comparison; what is more is folded away
@@ -106,7 +106,7 @@ def _over_time(section: Section) -> list[Plot]:
         )
         drawn.append(
             bench_plots.over_time(
-                found, f"{title}, over time", ends, f"{section.anchor}-{_plain(name)}"
+                found, f"{capital(title)}, over time", ends, f"{section.anchor}-{_plain(name)}"
             )
         )
     return drawn

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pgsweep.bench.result import Series
 from pgsweep.report.palette import variable
 from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw
+from pgsweep.report.words import SIGNS, capital
 
 # Beyond it a bar is cut off; what it stands for is written beside it.
 MOST_TIMES = 32.0
 LEAST_TIMES = 2.0
+# From or to zero is no number of times, but more than this.
+ENDLESS_TIMES = 8.0
 ROW_PX = 44
 # More than the pixels of a plot are not to be seen.
 MOST_POINTS = 320
-SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?"}
 TICKS = (1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
@@ -37,7 +40,7 @@ def words(bar: Bar) -> str:
     """Return what is written at the end of a bar's line."""
     sign = SIGNS.get(bar.verdict, "?")
     if bar.times is None:
-        return f"{sign} {bar.verdict}, from or to zero" if bar.infinite else f"{sign} both zero"
+        return f"{sign} {bar.verdict} (one is 0)" if bar.infinite else f"{sign} both 0"
     factor = max(bar.times, 1 / bar.times)
     size = f"{factor:.2f}" if factor < 9.995 else f"{factor:,.0f}"
     if size == "1.00":
@@ -52,7 +55,7 @@ def comparison(bars: Sequence[Bar], against: str, name: str) -> Plot:
     """Return the plot of an experiment's judged figures."""
     reached = [max(bar.times, 1 / bar.times) for bar in bars if bar.times]
     if any(bar.infinite for bar in bars):
-        reached.append(MOST_TIMES)
+        reached.append(ENDLESS_TIMES)
     limit = min(MOST_TIMES, max(LEAST_TIMES, 1.12 * max(reached, default=1.0)))
     description = "; ".join(f"{bar.label}: {words(bar)[2:]} ({bar.values})" for bar in bars)
     return draw(
@@ -72,7 +75,7 @@ def _comparison_spec(bars: Sequence[Bar], limit: float, width: int) -> Spec:
         rows.append(
             {
                 "row": number,
-                "label": bar.label,
+                "label": capital(bar.label),
                 "words": words(bar),
                 "verdict": bar.verdict,
                 # so short that it would be no bar: still a line
@@ -98,11 +101,6 @@ def _comparison_spec(bars: Sequence[Bar], limit: float, width: int) -> Spec:
         "data": {"values": rows},
         "layer": [
             {
-                "mark": {"type": "rule", "aria": False, "color": variable("muted")},
-                "encoding": {"x": {"datum": 1}},
-                "data": {"values": [{}]},
-            },
-            {
                 "mark": {"type": "bar", "height": 10, "yOffset": 10, "cornerRadius": 2},
                 "encoding": {
                     "x": _times_axis(ticks, limit),
@@ -112,8 +110,13 @@ def _comparison_spec(bars: Sequence[Bar], limit: float, width: int) -> Spec:
                     "description": {"field": "about"},
                 },
             },
-            _row_text("label", "left", 0, width - 130, y),
-            _row_text("words", "right", width - 2, 200, {**y}, colour),
+            {
+                "mark": {"type": "tick", "orient": "vertical", "size": 20, "thickness": 1}
+                | {"yOffset": 10, "color": variable("muted"), "aria": False},
+                "encoding": {"x": {"datum": 1}, "y": y},
+            },
+            _label(y, width if narrow else width - 150),
+            *(_words_beside(y, colour) if narrow else [_words_right(y, colour, width)]),
         ],
     }
 
@@ -133,24 +136,34 @@ def _times_axis(ticks: Sequence[float], limit: float) -> Spec:
     }
 
 
-def _row_text(
-    field: str, align: str, x: int, limit: int, y: Spec, colour: Spec | None = None
-) -> Spec:
-    encoding: Spec = {"x": {"value": x}, "y": y, "text": {"field": field}}
-    if colour:
-        encoding["color"] = colour
-    return {
-        "mark": {
-            "type": "text",
-            "align": align,
-            "baseline": "middle",
-            "dy": -8,
-            "limit": limit,
-            "aria": False,
-            "fontWeight": 600 if colour else "normal",
-        },
-        "encoding": encoding,
-    }
+def _text(field: str, align: str, **mark: Any) -> Spec:  # noqa: ANN401
+    base = {"type": "text", "align": align, "baseline": "middle", "aria": False}
+    return {"mark": {**base, **mark}, "encoding": {"text": {"field": field}}}
+
+
+def _label(y: Spec, limit: int) -> Spec:
+    """Return the names of the figures, each above its bar."""
+    layer = _text("label", "left", dy=-8, limit=limit)
+    layer["encoding"] |= {"x": {"value": 0}, "y": y}
+    return layer
+
+
+def _words_right(y: Spec, colour: Spec, width: int) -> Spec:
+    """Return the verdicts at the end of the lines."""
+    layer = _text("words", "right", dy=-8, fontWeight=600)
+    layer["encoding"] |= {"x": {"value": width - 2}, "y": y, "color": colour}
+    return layer
+
+
+def _words_beside(y: Spec, colour: Spec) -> list[Spec]:
+    """Return the verdicts beside the middle, where the bar is not."""
+    layers = []
+    for align, side, dx in (("right", "datum.times >= 1", -7), ("left", "datum.times < 1", 7)):
+        layer = _text("words", align, dy=10, dx=dx, fontSize=12, fontWeight=600)
+        layer["transform"] = [{"filter": side}]
+        layer["encoding"] |= {"x": {"datum": 1}, "y": y, "color": colour}
+        layers.append(layer)
+    return layers
 
 
 def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -171,7 +184,6 @@ def over_time(
     lines: Sequence[tuple[str, str, Series]], title: str, description: str, name: str
 ) -> Plot:
     """Return the plot of one figure over time: (server's label, colour, series) each."""
-    unit = lines[0][2].unit
     labels = list(dict.fromkeys(label for label, _, _ in lines))
     colours = [next(c for each, c, _ in lines if each == label) for label in labels]
     values = [
@@ -197,13 +209,7 @@ def over_time(
                     "field": "v",
                     "type": "quantitative",
                     "axis": {
-                        "title": unit or None,
-                        "titleAngle": 0,
-                        "titleAlign": "left",
-                        "titleAnchor": "start",
-                        "titleX": 0,
-                        "titleY": -12,
-                        "titleBaseline": "bottom",
+                        "title": None,
                         "domain": False,
                         "ticks": False,
                         "tickCount": 5,
@@ -219,7 +225,6 @@ def over_time(
                         "symbolType": "stroke",
                         "symbolStrokeWidth": 3,
                         "direction": "vertical" if narrow else "horizontal",
-                        "offset": 26,
                     },
                 },
                 "detail": {"field": "line"},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from pgsweep import compute
 from pgsweep.model import Day
 from pgsweep.render import text
 from pgsweep.report import live_sums
@@ -179,12 +178,7 @@ def throughput(day: Day) -> Plot:
                     "type": "quantitative",
                     "stack": "zero",
                     "axis": {
-                        "title": "MB/s",
-                        "titleAngle": 0,
-                        "titleAlign": "left",
-                        "titleX": 0,
-                        "titleY": -12,
-                        "titleBaseline": "bottom",
+                        "title": None,
                         "domain": False,
                         "ticks": False,
                         "tickCount": 5,
@@ -198,7 +192,6 @@ def throughput(day: Day) -> Plot:
                         "domain": list(KINDS.values()),
                         "range": [variable(kind) for kind in KINDS],
                     },
-                    "legend": {"offset": 26},
                 },
                 "order": {"field": "order"},
                 "description": {"field": "about"},
@@ -210,7 +203,7 @@ def throughput(day: Day) -> Plot:
         f"on average {sum(sums) / len(sums):.2f} MB/s, at most {max(sums):.2f} MB/s "
         f"in one {text.took((live_sums.span(day)[1] - live_sums.span(day)[0]) / BINS_WIDE)} stretch"
     )
-    return draw(plan, "What vacuums read, dirtied and logged", description, "throughput")
+    return draw(plan, "MB/s read, dirtied and logged by vacuums", description, "throughput")
 
 
 def top_tables(totals: Sequence[TableTotal]) -> Plot:

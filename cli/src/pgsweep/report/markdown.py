@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pgsweep.report.bench_model import Report, Section, Since, result_label
 from pgsweep.report.live_model import Table, Today
-from pgsweep.report.words import JUDGEMENTS, SIGNS, Cell
+from pgsweep.report.words import JUDGEMENTS, SIGNS, Cell, capital
 
 # What Markdown or HTML would take for its own.
 ESCAPED = "\\`*_<>|[]#&"
@@ -32,7 +32,7 @@ def results(report: Report) -> str:
     losses = [(s, text) for s in report.sections for text in s.losses]
     if losses:
         lines += ["", "Where pg_sweep is worse:", ""]
-        lines += [f"- {plain(s.experiment.title)}: {plain(text)}" for s, text in losses]
+        lines += [f"- {plain(capital(s.experiment.title))}: {plain(text)}" for s, text in losses]
     for since in report.since:
         lines += _since(since)
     for section in report.sections:
@@ -56,7 +56,9 @@ def _since(since: Since) -> list[str]:
     if since.changes:
         rows = [
             (
-                f"{change.experiment}: {change.label} ({change.version})",
+                f"{change.experiment}: {change.label} ({change.version}), {change.unit}".rstrip(
+                    ", "
+                ),
                 _measured(change.before),
                 _measured(change.after),
                 _verdict(change.judgement, change.change)
@@ -70,7 +72,7 @@ def _since(since: Since) -> list[str]:
 
 def _section(section: Section) -> list[str]:
     experiment = section.experiment
-    lines = ["", f"## {plain(experiment.title)}", ""]
+    lines = ["", f"## {plain(capital(experiment.title))}", ""]
     lines += [plain(f"{experiment.name}, PostgreSQL {section.version}"), ""]
     lines += [plain(experiment.hypothesis), "", plain(section.outcome)]
     lines += ["", *(f"- {plain(text)}" for text in section.losses)] if section.losses else []
@@ -83,7 +85,7 @@ def _section(section: Section) -> list[str]:
         unit = f", {row.metric.unit}" if row.metric.unit else ""
         cells = [row.metric.label + unit, *(_measured(cell) for cell in row.cells)]
         if experiment.said:
-            cells.append("; ".join(row.said))
+            cells.append(row.said.text if row.said else "")
         rows.append([*cells, _verdict(row.judgement, row.change)])
     lines += ["", *table(titles, rows)]
     return lines + ([""] + [f"- {plain(note)}" for note in section.notes] if section.notes else [])

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from pgsweep import __version__
 from pgsweep.report import palette
-from pgsweep.report.words import JUDGEMENTS, SIGNS, number, when
+from pgsweep.report.words import JUDGEMENTS, SIGNS, capital, number, when
 
 
 @cache
@@ -50,6 +50,7 @@ def render(template: str, title: str, lead: str, **values: Any) -> str:  # noqa:
             made_at=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
             signs=SIGNS,
             judgements=JUDGEMENTS,
+            capital=capital,
             number=number,
             when=when,
             **values,

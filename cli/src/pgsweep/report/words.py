@@ -32,21 +32,21 @@ class Cell:
     all: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, summary: Summary, metric: Metric, samples: Sequence[float] = ()) -> Cell:
-        """Return the text of a summary."""
+    def of(cls, summary: Summary, samples: Sequence[float] = ()) -> Cell:
+        """Return the text of a summary, without its unit."""
         low, high = number(summary.low), number(summary.high)
         return cls(
-            with_unit(summary.median, metric),
-            "" if low == high else f"{low} – {high}",
+            number(summary.median),
+            "" if low == high else f"{low}\u2009–\u2009{high}",
             summary.number,
             tuple(number(sample) for sample in samples),
         )
 
 
-def cell(samples: Sequence[float], metric: Metric) -> Cell | None:
+def cell(samples: Sequence[float]) -> Cell | None:
     """Return samples as text; None when there are none."""
     summary = verdict.summary(samples)
-    return None if summary is None else Cell.of(summary, metric, samples)
+    return None if summary is None else Cell.of(summary, samples)
 
 
 def number(value: float) -> str:
@@ -85,10 +85,15 @@ def difference(comparison: Comparison) -> str:
     return f"{percent} % {'more' if ratio > 1 else 'less'}"
 
 
+def capital(text: str) -> str:
+    """Return text as it begins a line: with a capital, if its first word is no name of ours."""
+    return text if text.startswith("pg_sweep") else text[:1].upper() + text[1:]
+
+
 def sentence(text: str) -> str:
     """Return text with a capital at its start and a period at its end."""
     text = text.rstrip(" ,")
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return capital(text) + ("" if text.endswith(".") else ".")
 
 
 def when(timestamp: str) -> str:
