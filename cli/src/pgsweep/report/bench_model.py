@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pgsweep.bench import verdict
 from pgsweep.bench.result import Experiment, Metric, Result, Variant
 from pgsweep.bench.verdict import Comparison
+from pgsweep.compute import plural
 from pgsweep.report.words import (
     Cell,
     cell,
@@ -81,13 +82,13 @@ class Section:
             return "Nothing could be compared here: one of the two servers has no figures."
         worse = self.judged("worse")
         if worse:
-            are = "figure is" if len(worse) == 1 else "figures are"
-            return f"{len(worse)} of {len(judged)} {are} worse with pg_sweep:"
+            are = "is" if len(worse) == 1 else "are"
+            return f"{len(worse)} of {len(judged)} figures {are} worse with pg_sweep:"
         better = len(self.judged("better"))
         if not better:
             return "No figure differs: neither better nor worse with pg_sweep."
-        are = "figure is" if better == 1 else "figures are"
-        return f"{better} of {len(judged)} {are} better with pg_sweep, none is worse."
+        are = "is" if better == 1 else "are"
+        return f"{better} of {len(judged)} figures {are} better with pg_sweep, none is worse."
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,9 @@ class Tally:
     @property
     def text(self) -> str:
         """Return the sum in a sentence, losses first."""
-        what = "counter-based figures" if self.kind == "counter" else "timings"
+        what = "counter-based figure" if self.kind == "counter" else "timing"
         return (
-            f"Of {self.judged} {what}: worse in {self.counts['worse']}, "
+            f"Of {plural(self.judged, what)}: worse in {self.counts['worse']}, "
             f"same in {self.counts['same']}, better in {self.counts['better']}."
         )
 

@@ -116,7 +116,7 @@ def _comparison_spec(bars: Sequence[Bar], limit: float, width: int) -> Spec:
                 "encoding": {"x": {"datum": 1}, "y": y},
             },
             _label(y, width if narrow else width - 150),
-            *(_words_beside(y, colour) if narrow else [_words_right(y, colour, width)]),
+            *(_words_beside(y, colour) if narrow else [_words_right(y, colour)]),
         ],
     }
 
@@ -148,10 +148,10 @@ def _label(y: Spec, limit: int) -> Spec:
     return layer
 
 
-def _words_right(y: Spec, colour: Spec, width: int) -> Spec:
+def _words_right(y: Spec, colour: Spec) -> Spec:
     """Return the verdicts at the end of the lines."""
     layer = _text("words", "right", dy=-8, fontWeight=600)
-    layer["encoding"] |= {"x": {"value": width - 2}, "y": y, "color": colour}
+    layer["encoding"] |= {"x": {"value": "width"}, "y": y, "color": colour}
     return layer
 
 

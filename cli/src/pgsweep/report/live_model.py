@@ -18,6 +18,7 @@ MOST_ROWS = 25
 # What holds the horizon back no further than this is what a busy server always has.
 OLD_XIDS = 1_000_000
 OLD_SINCE = timedelta(hours=1)
+BY = {name: f"by {who}" for name, who in WHO.items()} | {"manual": "by hand"}
 # Decisions after which nothing is left to be explained.
 SETTLED = ("vacuumed", "below threshold")
 
@@ -100,7 +101,7 @@ def _in_short(day: Day, totals: Sequence[TableTotal]) -> str:
     what = f"{compute.plural(vacuums, 'vacuum')} and {compute.plural(analyzes, 'analyze')}"
     parts = [
         f"{what} of {compute.plural(len(totals), 'table')}: "
-        + ", ".join(f"{number:,} by {WHO[name]}" for name, number in who.most_common()),
+        + ", ".join(f"{number:,} {BY[name]}" for name, number in who.most_common()),
         f"{megabytes(sums['read'])} read, {megabytes(sums['dirtied'])} dirtied, "
         f"{megabytes(sums['wal'])} of WAL",
         _running(len(compute.running(day.progress))),
@@ -127,8 +128,11 @@ def _problems(day: Day, status: StatusReport) -> list[str]:
     ]
     kept = sum(run.dead_not_removable or 0 for run in _last_of_each(day.runs))
     if kept:
+        oldest = max(day.holders, key=lambda holder: holder.xid_age or 0, default=None)
+        why = f"; the oldest holder now is {_holder_text(oldest)[:-1]}" if oldest else ""
         found.append(
             f"the last runs of their tables left {kept:,} dead rows that somebody may still need"
+            + why
         )
     return found
 

@@ -13,7 +13,7 @@ from pgsweep.report.palette import variable
 from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw
 
 MOST_TABLES = 16
-TALL_PX = 36
+TALL_PX = 42
 BINS_WIDE, BINS_NARROW = 120, 48
 WHO = {
     "sweep": "pg_sweep",
@@ -45,7 +45,8 @@ def _time_axis(day: Day, narrow: bool) -> Spec:
             "format": "%H:%M:%S" if seconds else "%H:%M",
             "tickCount": (4 if seconds else 5) if narrow else (12 if long else 8),
             "grid": True,
-            "labelFlush": True,
+            "labelFlush": False,
+            "labelBound": True,
             "labelOverlap": True,
         },
     }
@@ -154,18 +155,20 @@ def throughput(day: Day) -> Plot:
         narrow = width <= NARROW_PX
         values = []
         for begin, end, sums in live_sums.rates(day, BINS_NARROW if narrow else BINS_WIDE):
-            for order, (kind, label) in enumerate(KINDS.items()):
+            below = 0.0
+            for kind, label in KINDS.items():
                 if sums[kind] > 0:
                     values.append(
                         {
                             "from": milliseconds(begin),
                             "to": milliseconds(end),
                             "kind": label,
-                            "order": order,
-                            "v": round(sums[kind], 4),
+                            "low": round(below, 4),
+                            "high": round(below + sums[kind], 4),
                             "about": f"{text.clock(begin)}: {label} {sums[kind]:.2f} MB/s",
                         }
                     )
+                    below += sums[kind]
         return {
             "height": 180 if narrow else 220,
             "data": {"values": values},
@@ -174,9 +177,8 @@ def throughput(day: Day) -> Plot:
                 "x": {"field": "from", **_time_axis(day, narrow)},
                 "x2": {"field": "to"},
                 "y": {
-                    "field": "v",
+                    "field": "low",
                     "type": "quantitative",
-                    "stack": "zero",
                     "axis": {
                         "title": None,
                         "domain": False,
@@ -185,6 +187,7 @@ def throughput(day: Day) -> Plot:
                         "minExtent": 30,
                     },
                 },
+                "y2": {"field": "high"},
                 "color": {
                     "field": "kind",
                     "type": "nominal",
@@ -193,7 +196,6 @@ def throughput(day: Day) -> Plot:
                         "range": [variable(kind) for kind in KINDS],
                     },
                 },
-                "order": {"field": "order"},
                 "description": {"field": "about"},
             },
         }
