@@ -111,7 +111,9 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
             self.call(f"{domain}.enable")
 
-    def open(self, file: Path, width: int, height: int = 800, dark: bool = False) -> Seen:
+    def open(
+        self, file: Path, width: int, height: int = 800, dark: bool = False, scale: int = 1
+    ) -> Seen:
         """Open a file as on a screen of that size, in CSS pixels; return what it did."""
         self.seen = Seen()
         phone = width < 600
@@ -119,7 +121,7 @@ class Browser:
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=height,
-            deviceScaleFactor=2,
+            deviceScaleFactor=scale,
             mobile=phone,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}

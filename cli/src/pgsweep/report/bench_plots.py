@@ -9,7 +9,7 @@ from typing import Any
 
 from pgsweep.bench.result import Series
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw
+from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
 from pgsweep.report.words import SIGNS, capital
 
 # Beyond it a bar is cut off; what it stands for is written beside it.
@@ -17,7 +17,7 @@ MOST_TIMES = 32.0
 LEAST_TIMES = 2.0
 # From or to zero is no number of times, but more than this.
 ENDLESS_TIMES = 8.0
-ROW_PX = 44
+ROW_PX = 40
 # More than the pixels of a plot are not to be seen.
 MOST_POINTS = 320
 TICKS = (1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -192,6 +192,8 @@ def over_time(
         for seconds, value in thinned(series.points)
     ]
 
+    largest = max(abs(value) for _, _, series in lines for _, value in series.points)
+
     def plan(width: int) -> Spec:
         narrow = width <= NARROW_PX
         return {
@@ -202,7 +204,12 @@ def over_time(
                 "x": {
                     "field": "s",
                     "type": "quantitative",
-                    "axis": {"title": "seconds", "grid": False, "tickCount": 5 if narrow else 10},
+                    "axis": {
+                        "title": "seconds",
+                        "grid": False,
+                        "tickCount": 5 if narrow else 10,
+                        "format": ",~f",
+                    },
                     "scale": {"nice": False},
                 },
                 "y": {
@@ -213,8 +220,8 @@ def over_time(
                         "domain": False,
                         "ticks": False,
                         "tickCount": 5,
-                        "format": "~s" if _big(values) else "~g",
                         "minExtent": 34,
+                        **values_axis(largest),
                     },
                 },
                 "color": {
@@ -232,7 +239,3 @@ def over_time(
         }
 
     return draw(plan, title, description, name)
-
-
-def _big(values: Sequence[Spec]) -> bool:
-    return max((abs(float(value["v"])) for value in values), default=0.0) >= 10_000

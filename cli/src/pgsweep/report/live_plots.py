@@ -10,7 +10,7 @@ from pgsweep.render import text
 from pgsweep.report import live_sums
 from pgsweep.report.live_sums import STARTERS, TableTotal
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw
+from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
 
 MOST_TABLES = 16
 TALL_PX = 42
@@ -243,9 +243,9 @@ def top_tables(totals: Sequence[TableTotal]) -> Plot:
                             "stack": "zero",
                             "axis": {
                                 "title": "cost units",
-                                "format": "~s",
                                 "tickCount": 4 if narrow else 8,
                                 "labelFlush": True,
+                                **values_axis(max(total.cost for total in shown)),
                             },
                         },
                         "y": y,

@@ -58,6 +58,13 @@ CONFIG: Spec = {
 }
 
 
+def values_axis(largest: float) -> Spec:
+    """Return how the numbers of an axis are written: 4,000 but 40k."""
+    if largest < 10_000:
+        return {"format": ",~f"}
+    return {"labelExpr": "datum.value === 0 ? '0' : format(datum.value, '~s')"}
+
+
 @dataclass(frozen=True)
 class Plot:
     """A picture in two widths, of which the page shows the one that fits."""
