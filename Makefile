@@ -3,6 +3,8 @@
 #   make, make install     the extension, for the PostgreSQL of PG_CONFIG
 #   make demo              watch it work on a throwaway server
 #   make test [PG=17]      all tests, here or in a chroot with another major
+#   make bench             the experiments, with and without pg_sweep: 40 minutes
+#   make bench-smoke       the same as small as can be: does it all run?
 #   make unit              the pure parts, without a server
 #   make format            C by pgindent's rules, Python by ruff
 
@@ -46,7 +48,7 @@ sql/pg_sweep--$(EXTVERSION).sql: sql/pg_sweep.sql
 
 $(OBJS): $(wildcard src/*.h src/policy/*.h)
 
-.PHONY: demo test unit format format-check bench-overhead
+.PHONY: demo test unit format format-check bench bench-smoke bench-overhead
 
 # SECONDS=60 JSON=1: without a terminal; stdout is the runs and nothing else
 demo:
@@ -55,6 +57,15 @@ demo:
 	@tools/install >&2
 	@tools/venv >&2
 	@.venv/bin/pgsweep demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(JSON),--json)
+
+# OUTPUT=FILE RESUME=FILE; BENCH_FLAGS for all other options of pgsweep bench
+bench bench-smoke:
+	@tools/setup build demo >&2
+	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
+	@tools/install >&2
+	@tools/venv tpcds >&2
+	@.venv/bin/pgsweep bench all $(if $(filter bench-smoke,$@),--smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
+		$(if $(RESUME),--resume $(RESUME)) $(BENCH_FLAGS)
 
 ifneq ($(PG),)
 test:

@@ -46,7 +46,7 @@ def test_losses_come_first() -> None:
         *("worse", "better", "better", "better", "same", "same", "info")
     ]
     assert section.losses == (
-        "WAL written by vacuums: 312 MB with pg_sweep, 240 MB stock: 30 % more.",
+        "WAL written by vacuums: 312 MB with pg_sweep, 240 MB for stock: 30 % more.",
     )
     assert section.outcome == "1 of 6 figures is worse with pg_sweep:"
 
@@ -78,6 +78,14 @@ def test_changes_since_the_first_result() -> None:
     assert "1 became worse, 4 stayed the same, 1 became better" in since.text
     assert since.same_machine
     assert not any(change.other_too for change in since.changes)
+
+
+def test_different_experiments_are_put_together() -> None:
+    report = bench_model.build(
+        [results.result(), results.result(results.experiment("cost", metrics=results.METRICS[:2]))]
+    )
+    assert [section.anchor for section in report.sections] == ["insert", "cost"]
+    assert report.since == ()
 
 
 def test_without_ours_nothing_is_judged() -> None:

@@ -186,6 +186,18 @@ class ThrowawayServer:
                 raise ServerError("server did not start", self._log_hint())
             time.sleep(0.1)
 
+    def restart(self) -> None:
+        """Stop the server in order and start it again; its sessions end."""
+        self.check()
+        assert self._postmaster is not None
+        before = self._postmaster
+        self.run(["pg_ctl", "stop", "-D", str(self.folder / "data"), "-m", "fast", "-w"])
+        before.wait()
+        with self._interrupts.held():
+            self._processes.remove(before)
+            self._tell(f"-{before.pid}")
+        self._start()
+
     def check(self) -> None:
         """Raise if the server has ended."""
         if self._postmaster is None or self._postmaster.poll() is not None:
@@ -195,6 +207,9 @@ class ThrowawayServer:
         with suppress(OSError):
             lines = self.log().splitlines()
             telling = [line for line in lines if "FATAL" in line or "PANIC" in line]
+            if telling and "contains errors" in telling[-1]:
+                # It said which before that.
+                telling = [line for line in lines if "parameter" in line] or telling
             for line in (telling or lines)[-1:]:
                 return f"Its log says: {line}"
         return "Its log is empty."

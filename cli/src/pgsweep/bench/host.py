@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from pgsweep.bench.session import Session
 from pgsweep.errors import ServerError, UsageError
+from pgsweep.interrupts import Interrupts
 from pgsweep.server import SUPERUSER, ThrowawayServer, pg_config_value
 
 DATABASE = "pgsweep_bench"
@@ -132,8 +133,9 @@ def _epoch(timestamp: str) -> float:
 class ExistingHost:
     """A server that exists: a scratch database is created there, and dropped at the end."""
 
-    def __init__(self, dsn: str, pg_config: str) -> None:
+    def __init__(self, dsn: str, pg_config: str, interrupts: Interrupts | None = None) -> None:
         self._dsn = dsn
+        self._interrupts = interrupts or Interrupts()
         self._bindir = Path(pg_config_value(pg_config, "--bindir"))
         self._folder = Path()
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -173,18 +175,19 @@ class ExistingHost:
 
     def close(self) -> None:
         """End the clients, drop the database and remove the files; twice is the same as once."""
+        self._interrupts.ignore()
         for process in self._processes:
             if process.poll() is None:
                 process.terminate()
         for process in self._processes:
             _reap(process)
         self._processes.clear()
+        if self._folder != Path():
+            shutil.rmtree(self._folder, ignore_errors=True)
         if self._created:
             self._created = False
             with self._maintenance() as session:
                 session.run(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-        if self._folder != Path():
-            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _maintenance(self) -> Session:
         return Session({"conninfo": self._dsn, "application_name": "pgsweep bench"})
@@ -210,7 +213,7 @@ class ExistingHost:
     def start(self, command: Sequence[str], log: str) -> subprocess.Popen[bytes]:
         program = str(self._bindir / command[0])
         try:
-            with (self._folder / log).open("wb") as out:
+            with self._interrupts.held(), (self._folder / log).open("wb") as out:
                 process = subprocess.Popen(
                     [program, *command[1:]],
                     stdin=subprocess.DEVNULL,
@@ -219,12 +222,12 @@ class ExistingHost:
                     env={**os.environ, "LC_ALL": "C"},
                     start_new_session=True,
                 )
+                self._processes.append(process)
         except OSError as exc:
             raise ServerError(
                 f'could not run "{program}": {exc.strerror}',
                 "Install PostgreSQL's client programs.",
             ) from exc
-        self._processes.append(process)
         return process
 
     def run(self, command: Sequence[str]) -> str:

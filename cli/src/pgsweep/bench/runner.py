@@ -21,7 +21,7 @@ from pgsweep.bench.lab import Lab, Measured, Turns
 from pgsweep.bench.progress import Reporter
 from pgsweep.bench.request import Plan, Request, expected_s, plan
 from pgsweep.bench.result import Experiment, Machine, Result, Variant
-from pgsweep.bench.scenario import OFF, OURS, Scenario, VariantSpec, load
+from pgsweep.bench.scenario import NAMES, OFF, OURS, Scenario, VariantSpec, load
 from pgsweep.bench.session import Session
 from pgsweep.errors import PgsweepError, ServerError, UsageError
 from pgsweep.interrupts import Interrupted, Interrupts
@@ -29,6 +29,7 @@ from pgsweep.server import ThrowawayServer, extension_is_installed, pg_config_va
 
 LIBRARY_SETTINGS = {"shared_preload_libraries": "pg_sweep", "sweep.mode": "act"}
 LAUNCHER_TIMEOUT_S = 30
+REFUSED = "SELECT lower(name) FROM pg_file_settings WHERE error IS NOT NULL"
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ def pieces_of(plan: Plan, request: Request) -> Iterator[Piece]:
 
 def _check(request: Request, plans: Sequence[Plan]) -> None:
     """Raise for what would fail only after minutes."""
+    if not os.access(request.output.absolute().parent, os.W_OK):
+        raise UsageError(f'cannot write into the folder of "{request.output}"')
     versions: dict[str, str] = {}
     for pg_config in request.pg_configs:
         version = pg_config_value(pg_config, "--version")
@@ -131,8 +134,28 @@ def _check(request: Request, plans: Sequence[Plan]) -> None:
         raise UsageError(
             "the settings of an existing server are not changed", "Use --set without --dsn."
         )
-    if not os.access(request.output.absolute().parent, os.W_OK):
-        raise UsageError(f'cannot write into the folder of "{request.output}"')
+    if request.settings:
+        _check_settings(request, plans[0])
+
+
+def _check_settings(request: Request, plan: Plan) -> None:
+    """Raise if a server does not take what --set says: else it would show in minutes only."""
+    ours = plan.scenario.variant(OURS)
+    for pg_config in request.pg_configs:
+        settings = {**settings_of(plan.scenario, ours), **request.settings}
+        interrupts = Interrupts()
+        with interrupts.installed(), ThrowawayServer(pg_config, settings, interrupts) as server:
+            known = server.psql("postgres", "SELECT lower(name) FROM pg_settings").split()
+            refused = server.psql("postgres", REFUSED).split()
+        if interrupts.missed is not None:
+            raise Interrupted(interrupts.missed)
+        for name in request.settings:
+            # Names with a dot and their values are no error to a server that starts.
+            if name.lower() not in known:
+                raise UsageError(f'--set: there is no setting "{name}"')
+            if name.lower() in refused:
+                value = request.settings[name]
+                raise UsageError(f'--set: invalid value for parameter "{name}": "{value}"')
 
 
 def _is_done(piece: Piece, result: Result) -> bool:
@@ -175,7 +198,9 @@ def _measure(piece: Piece, request: Request, reporter: Reporter) -> list[tuple[V
         for spec in piece.variants:
             reporter.stage(f"{spec.name}: connecting" if request.dsn else f"{spec.name}: starting")
             if request.dsn is not None:
-                labs.append(stack.enter_context(_existing(request.dsn, piece, reporter)))
+                labs.append(
+                    stack.enter_context(_existing(request.dsn, piece, interrupts, reporter))
+                )
             else:
                 labs.append(stack.enter_context(_throwaway(piece, spec, interrupts, reporter)))
         measured = _take_turns(piece, labs, stack)
@@ -236,8 +261,8 @@ def _throwaway(
 
 
 @contextmanager
-def _existing(dsn: str, piece: Piece, reporter: Reporter) -> Iterator[Lab]:
-    with ExistingHost(dsn, piece.pg_config) as host:
+def _existing(dsn: str, piece: Piece, interrupts: Interrupts, reporter: Reporter) -> Iterator[Lab]:
+    with ExistingHost(dsn, piece.pg_config, interrupts) as host:
         with Session(host.parameters(DATABASE)) as session:
             spec, library = _what_it_is(session)
         with closing(Lab(host, spec, reporter, library)) as lab:
@@ -302,7 +327,8 @@ def _merge(
             variants.append(_add(variant, measured))
     merged = replace(known, variants=tuple(variants), ended_at=_now())
     others = [e for e in result.experiments if e.name != name]
-    return replace(result, experiments=(*others, merged))
+    ordered = sorted((*others, merged), key=lambda e: NAMES.index(e.name))
+    return replace(result, experiments=tuple(ordered))
 
 
 def _add(variant: Variant, measured: Measured) -> Variant:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from pgsweep.bench import verdict
-from pgsweep.bench.result import Experiment, Result
+from pgsweep.bench.result import Experiment, Metric, Result, Variant
 from pgsweep.bench.verdict import Comparison, Summary
 
-LABEL_WIDTH = 38
-VALUE_WIDTH = 14
+LABEL_WIDTH = 42
+VALUE_WIDTH = 11
+_UNJUDGED = {"info": "", "unknown": "not measured"}
 _STYLES = {"better": "green", "worse": "red"}
 
 
@@ -24,29 +25,40 @@ def lines(result: Result, names: Sequence[str]) -> Iterator[Text]:
 
 def _block(experiment: Experiment) -> Iterator[Text]:
     yield Text(f"{experiment.name}: {experiment.title}", "bold")
-    ours = verdict.variants(experiment, verdict.OURS)
-    for version in [variant.server_version for variant in ours]:
+    compared = False
+    for ours in verdict.variants(experiment, verdict.OURS):
+        version = ours.server_version
         found = verdict.experiment(experiment, server_version=version)
         if found:
+            compared = True
             yield Text(_row(f"PostgreSQL {version}", experiment.against, verdict.OURS, ""))
             yield from (_line(comparison) for comparison in found)
             yield Text("")
-            continue
-        yield Text(f"PostgreSQL {version}: nothing to compare with")
-    if not ours:
+    if not compared:
         for variant in experiment.variants:
-            yield Text(f"{variant.label}, PostgreSQL {variant.server_version}")
-            for metric in experiment.metrics:
-                value = verdict.summary(variant.samples.get(metric.name, ()))
-                yield Text(_row(f"{metric.label}, {metric.unit}", _value(value), "", ""))
+            yield from _alone(variant, experiment)
+
+
+def _alone(variant: Variant, experiment: Experiment) -> Iterator[Text]:
+    """Yield a variant's medians: there is nothing to compare them with."""
+    yield Text(f"{variant.label}, PostgreSQL {variant.server_version}")
+    for metric in experiment.metrics:
+        value = _value(verdict.summary(variant.samples.get(metric.name, ())))
+        yield Text(_row(_label(metric), value, "", ""))
+    yield Text("")
+
+
+def _label(metric: Metric) -> str:
+    return f"{metric.label}, {metric.unit}" if metric.unit else metric.label
 
 
 def _line(comparison: Comparison) -> Text:
     metric = comparison.metric
-    said = "" if comparison.judgement == "info" else comparison.judgement
-    label = f"{metric.label}, {metric.unit}" if metric.unit else metric.label
+    said = _UNJUDGED.get(comparison.judgement, comparison.judgement)
+    if comparison.judgement == "unknown" and comparison.ours:
+        said = "only ours"
     return Text(
-        _row(label, _value(comparison.other), _value(comparison.ours), said),
+        _row(_label(metric), _value(comparison.other), _value(comparison.ours), said),
         _STYLES.get(comparison.judgement, ""),
     )
 

@@ -24,6 +24,7 @@ _TUPLES = re.compile(
 )
 _BUFFERS = re.compile(r"buffer usage: (\d+) hits, (\d+) (?:misses|reads), (\d+) dirtied")
 _WAL = re.compile(r"WAL usage: (\d+) records, (\d+) full page images, (\d+) bytes")
+_CPU = re.compile(r"CPU: user: ([\d.]+) s, system: ([\d.]+) s")
 _ELAPSED = re.compile(r"elapsed: ([\d.]+) s")
 _INDEX_SCANS = re.compile(r"index scans: (\d+)")
 _REASON = re.compile(r"^sweep: (.*)$", re.MULTILINE)
@@ -57,6 +58,7 @@ class VacuumLine:
     wal_fpi: int = 0
     wal_bytes: int = 0
     elapsed_s: float = 0.0
+    cpu_s: float = 0.0
 
     def cost(self, hit: float = 1, miss: float = 2, dirty: float = 20) -> float:
         """Return the cost by the cost model's three settings (defaults: the server's since 14)."""
@@ -73,6 +75,7 @@ def parse(text: str, at: float = 0.0) -> VacuumLine | None:
     buffers = _ints(_BUFFERS, text, 3)
     wal = _ints(_WAL, text, 3)
     elapsed = _ELAPSED.search(text)
+    cpu = _CPU.search(text)
     reason = _REASON.search(text)
     how = head["how"]
     manual = how.startswith("finished")
@@ -99,6 +102,7 @@ def parse(text: str, at: float = 0.0) -> VacuumLine | None:
         wal_fpi=wal[1],
         wal_bytes=wal[2],
         elapsed_s=float(elapsed[1]) if elapsed else 0.0,
+        cpu_s=float(cpu[1]) + float(cpu[2]) if cpu else 0.0,
     )
 
 
@@ -120,6 +124,7 @@ def total(lines: Iterable[VacuumLine]) -> dict[str, float]:
         "wal_fpi",
         "wal_bytes",
         "elapsed_s",
+        "cpu_s",
     )
     return {"vacuums": len(lines)} | {
         name: float(sum(getattr(line, name) for line in lines)) for name in names

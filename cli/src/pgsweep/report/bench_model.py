@@ -171,7 +171,12 @@ def build(results: Sequence[Result]) -> Report:
         results=tuple(results),
         sections=sections,
         tallies=tuple(_tally(kind, sections) for kind in ("counter", "time")),
-        since=tuple(_since(results, number) for number in range(1, len(results))),
+        # results of different experiments have nothing to be compared
+        since=tuple(
+            since
+            for number in range(1, len(results))
+            if (since := _since(results, number)).compared
+        ),
     )
 
 
@@ -251,7 +256,7 @@ def loss_sentence(row: Row, against: str) -> str:
     assert other is not None
     return sentence(
         f"{row.metric.label}: {with_unit(ours.median, row.metric)} with pg_sweep, "
-        f"{with_unit(other.median, row.metric)} {against}: {row.change}"
+        f"{with_unit(other.median, row.metric)} for {against}: {row.change}"
     )
 
 

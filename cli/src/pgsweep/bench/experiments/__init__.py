@@ -9,6 +9,9 @@ each `yield` passes the turn to the next variant, and only the one whose turn it
 put load on its server. It ends with `return measured`:
 
     def measure(lab: Lab, options: Options) -> Turns
+
+One that needs more than the command itself has a function check() as well, which raises
+when that is missing.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ Measure = Callable[[Lab, Options], "Measured | Turns"]
 
 
 def load(name: str) -> Measure:
-    """Return the function that measures the scenario of this name."""
+    """Return the function that measures the scenario of this name; raise if it cannot run."""
     module = importlib.import_module(f"{__name__}.{name}")
+    check = getattr(module, "check", None)
+    if check is not None:
+        check()
     return cast("Measure", module.measure)

@@ -1,13 +1,15 @@
 """Seed 002: what a throttled vacuum costs, seen while it runs.
 
 Two fifths of pgbench_accounts are deleted, then the table is vacuumed by hand at the
-seed's 200 every 20 ms. Then the same once more, because an estimate may rest on the
-table's last run. Without pg_sweep a user has pg_stat_progress_vacuum: the time left is
-what the share of scanned blocks tells, and there is no cost before the end.
+seed's 200 every 20 ms. Then as much again, and the rest, which is half as much: an
+estimate may rest on the table's last run. Without pg_sweep a user has
+pg_stat_progress_vacuum: the time left is what the share of scanned blocks tells, and
+there is no cost before the end.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import threading
 import time
@@ -25,6 +27,10 @@ RATE = LIMIT * 1000 / DELAY_MS
 SCALE_PER_S = 0.30
 MB = 1 << 20
 EVERY_S = 0.25
+# vacuums that are watched, the last of the table
+WATCHED = 3
+SETTLE_S = 0.2
+PATIENCE_S = 20
 
 PROGRESS = "FROM sweep.progress WHERE relname = 'pgbench_accounts' AND leader_pid IS NULL"
 SWEEP_PROBES = (
@@ -63,7 +69,7 @@ class Pass:
 
 
 def measure(lab: Lab, options: Options) -> Measured:
-    """Fill, delete, vacuum; delete, vacuum."""
+    """Fill; delete and vacuum three times."""
     measured = Measured()
     scale = max(1, round(SCALE_PER_S * options.seconds * options.scale))
     lab.stage("filling pgbench_accounts")
@@ -74,20 +80,24 @@ def measure(lab: Lab, options: Options) -> Measured:
     rows = 100_000 * scale
 
     first = _pass(lab, f"aid <= {rows * 2 // 5}")
-    # A smaller one, elsewhere in the table: the last run is no copy of it.
-    second = _pass(lab, f"aid > {rows * 4 // 5}")
+    again = _pass(lab, f"aid <= {rows * 4 // 5}")
+    smaller = _pass(lab, "true")
 
     _costs(lab, first, measured)
     _live(lab, first, measured)
-    for name, one in (("eta_off", first), ("eta_off_again", second)):
+    for name, label, one in (
+        ("eta_off", "first", first),
+        ("eta_off_again", "as much again", again),
+        ("eta_off_smaller", "half as much", smaller),
+    ):
         errors = _eta_errors(one)
         if errors:
             measured.add(name, statistics.mean(abs(error) for _, error in errors))
-            label = "error of the time left" + (", second vacuum" if one is second else "")
+            label = f"error of the time left: {label}"
             measured.series.append(Series(name, label, "% of the whole", tuple(errors)))
     measured.raw = {
-        "vacuums": [asdict(first.line), asdict(second.line)],
-        "took_s": [first.took_s, second.took_s],
+        "vacuums": [asdict(one.line) for one in (first, again, smaller)],
+        "took_s": [one.took_s for one in (first, again, smaller)],
         "runs": [_plain(row) for row in lab.sweep_runs(TABLE)],
     }
     return measured
@@ -149,9 +159,8 @@ def _costs(lab: Lab, one: Pass, measured: Measured) -> None:
     measured.add("dirtied", one.line.blks_dirtied * 8192 / MB)
     measured.add("written", one.written_mb)
     runs = [run for run in lab.sweep_runs(TABLE) if run["command"] == "VACUUM"]
-    # The last two are the watched ones; the first of them is this.
-    if len(runs) >= 2:
-        measured.add("meter_off", 100 * abs(float(runs[-2]["cost"]) - cost) / cost)
+    if len(runs) >= WATCHED:
+        measured.add("meter_off", 100 * abs(float(runs[-WATCHED]["cost"]) - cost) / cost)
 
 
 def _live(lab: Lab, one: Pass, measured: Measured) -> None:
@@ -166,7 +175,7 @@ def _live(lab: Lab, one: Pass, measured: Measured) -> None:
     dirty = one.sampler.points("dirty")
     if len(dirty) > 1 and one.written_mb:
         # Rates times the time each of them stood for.
-        steps = zip(dirty, dirty[1:], strict=False)
+        steps = itertools.pairwise(dirty)
         summed = sum(rate * (later - at) for (at, rate), (later, _) in steps)
         measured.add("live_dirty_off", 100 * abs(summed - one.written_mb) / one.written_mb)
     measured.series += [s for s in one.sampler.series() if s.name in ("cost_per_s", "dirty")]
@@ -183,19 +192,22 @@ def _eta_errors(one: Pass) -> list[tuple[float, float]]:
 
 def _written_mb(lab: Lab) -> float:
     """Return what all processes have written of tables and indexes so far, in MB."""
-    lab.run("SELECT pg_stat_force_next_flush()")
-    if lab.major < 16:
-        blocks = "buffers_checkpoint + buffers_clean + buffers_backend"
-        return float(lab.value(f"SELECT ({blocks}) * 8192.0 FROM pg_stat_bgwriter")) / MB
-    written = "write_bytes" if lab.major >= 18 else "writes * op_bytes"
-    return (
-        float(
-            lab.value(
-                f"SELECT coalesce(sum({written}), 0) FROM pg_stat_io WHERE object = 'relation'"
-            )
-        )
-        / MB
-    )
+    blocks = "buffers_checkpoint + buffers_clean + buffers_backend"
+    sql = f"SELECT ({blocks}) * 8192.0 FROM pg_stat_bgwriter"
+    if lab.major >= 16:
+        written = "write_bytes" if lab.major >= 18 else "writes * op_bytes"
+        sql = f"SELECT coalesce(sum({written}), 0) FROM pg_stat_io WHERE object = 'relation'"
+    # A process reports after it has answered: until nobody has more to say.
+    seen = [-1.0]
+
+    def settled() -> bool:
+        lab.run("SELECT pg_stat_force_next_flush()")
+        seen.append(float(lab.value(sql)))
+        lab.sleep(SETTLE_S)
+        return seen[-1] == seen[-2]
+
+    lab.wait_while(lambda: not settled(), PATIENCE_S)
+    return seen[-1] / MB
 
 
 def _plain(row: dict[str, object]) -> dict[str, object]:

@@ -15,8 +15,8 @@ from pgsweep.bench import vacuumlog
 from pgsweep.bench.lab import Lab, Measured, Options, Probe, Series
 
 TABLE = "history"
-# 57 rows fit on a page: 128 MB at scale 1, as large as shared_buffers.
-ROWS = 940_000
+# 57 rows fit on a page: 64 MB at scale 1, as large as shared_buffers.
+ROWS = 470_000
 CLIENTS = 4
 # Of all clients together, ten rows each: 2.8 MB/s of table.
 TRANSACTIONS_PER_S = 2000

@@ -1,0 +1,173 @@
+"""Seed 004: how many dead rows a second do vacuums reclaim at which cost limit?
+
+Six tables, a fifth of the rows of each updated, with an index on the column that
+changes so that no update is HOT. Then, with a cold cache, all six are vacuumed at once.
+As in the seed, time is taken from the vacuums' own lines in the server's log. Unlike
+there, the tables grow with the limit, so that every limit is measured for equally long.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from pgsweep.bench import pagecache
+from pgsweep.bench.lab import Lab, Measured, Options, VacuumLine
+from pgsweep.bench.scenario import OFF
+from pgsweep.bench.session import Session
+
+TABLES = 6
+LIMITS = (200, 85, 50, 35)
+DELAY_MS = 2.0
+# Dead rows a second and unit of the limit, roughly, by the seed and by our own trials:
+# only how large the tables are made depends on it.
+EXPECTED_ROWS_PER_UNIT = 170
+PATIENCE_S = 300.0
+BLOCK_MB = 8192 / 2**20
+
+
+@dataclass(frozen=True)
+class Reclaim:
+    """What the vacuums of all tables came to at one limit; MB are MiB, as in the seed."""
+
+    limit: int
+    rows: int
+    # from the first vacuum's begin to the last one's end
+    seconds: float
+    rows_per_s: float
+    read_mb_per_s: float
+    write_mb_per_s: float
+    # processor time of the vacuuming processes, of one processor
+    cpu_percent: float
+    # cost per second, of what limit and delay allow when nothing else takes time
+    budget_percent: float
+    # how many of the tables were vacuumed at the same time, on average
+    at_once: float
+    by_sweep: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """y = slope * x + intercept, and how well it fits (1: exactly)."""
+
+    slope: float
+    intercept: float
+    r_squared: float
+
+
+def fit(points: Sequence[tuple[float, float]]) -> Line:
+    """Return the least-squares line through at least two points of different x."""
+    xs, ys = zip(*points, strict=True)
+    slope, intercept = statistics.linear_regression(xs, ys)
+    mean = statistics.fmean(ys)
+    spread = sum((y - mean) ** 2 for y in ys)
+    left = sum((y - slope * x - intercept) ** 2 for x, y in points)
+    return Line(slope, intercept, 1 - left / spread if spread else 1.0)
+
+
+def reclaim(limit: int, lines: Sequence[VacuumLine]) -> Reclaim:
+    """Return what vacuums that ran at this limit came to together."""
+    begin = min(line.at - line.elapsed_s for line in lines)
+    seconds = max(max(line.at for line in lines) - begin, 0.001)
+    rows = sum(line.tuples_removed for line in lines)
+    return Reclaim(
+        limit=limit,
+        rows=rows,
+        seconds=round(seconds, 3),
+        rows_per_s=rows / seconds,
+        read_mb_per_s=sum(line.blks_read for line in lines) * BLOCK_MB / seconds,
+        write_mb_per_s=sum(line.blks_dirtied for line in lines) * BLOCK_MB / seconds,
+        cpu_percent=100 * sum(line.cpu_s for line in lines) / seconds,
+        budget_percent=100 * sum(line.cost() for line in lines) * DELAY_MS / 1000 / seconds / limit,
+        at_once=sum(line.elapsed_s for line in lines) / seconds,
+        by_sweep=sum(line.started_by == "sweep" for line in lines),
+    )
+
+
+def rows_per_table(limit: int, options: Options) -> int:
+    """Return how many rows a table needs so that all are vacuumed in about options.seconds."""
+    dead = EXPECTED_ROWS_PER_UNIT * limit * options.seconds / TABLES
+    return options.scaled(5 * dead, least=5000)
+
+
+def measure(lab: Lab, options: Options) -> Measured:
+    """Measure all limits on one server."""
+    measured = Measured()
+    if lab.variant.name == OFF:
+        measured.notes.append("With autovacuum off nothing is reclaimed: there is no rate.")
+        return measured
+    if not pagecache.can_forget():
+        measured.notes.append("This system cannot be told to forget cached files: reads were warm.")
+    found = [_measure_limit(lab, limit, options) for limit in LIMITS]
+    for one in found:
+        measured.add(f"rows_per_s_{one.limit}", one.rows_per_s)
+        measured.add(f"read_mb_per_s_{one.limit}", one.read_mb_per_s)
+        measured.add(f"write_mb_per_s_{one.limit}", one.write_mb_per_s)
+        measured.add(f"cpu_percent_{one.limit}", one.cpu_percent)
+        measured.add(f"budget_percent_{one.limit}", one.budget_percent)
+    measured.add("over_limit_percent", max(0.0, *(one.budget_percent - 100 for one in found)))
+    line = fit([(one.limit, one.rows_per_s) for one in found])
+    measured.add("rows_per_s_per_unit", line.slope)
+    measured.raw = {"limits": [asdict(one) for one in found], "fit": asdict(line)}
+    _say_who(lab, found, measured)
+    return measured
+
+
+def _measure_limit(lab: Lab, limit: int, options: Options) -> Reclaim:
+    lab.stage(f"limit {limit}: filling {TABLES} tables")
+    with lab.connect() as session:
+        _set(session, limit, lab.library, running=False)
+        _fill(session, rows_per_table(limit, options))
+    lab.server.restart()
+    if pagecache.can_forget():
+        pagecache.forget(lab.server.folder / "data" / "base")
+    began = time.time()
+    with lab.connect() as session:
+        _set(session, limit, lab.library, running=True)
+    lab.stage(f"limit {limit}: vacuuming")
+    lab.wait_for(
+        lambda: len(_vacuums(lab, began)) == TABLES, f"{TABLES} tables to be vacuumed", PATIENCE_S
+    )
+    return reclaim(limit, list(_vacuums(lab, began).values()))
+
+
+def _set(session: Session, limit: int, library: bool, running: bool) -> None:
+    session.run(f"ALTER SYSTEM SET autovacuum_vacuum_cost_limit = {limit}")
+    session.run(f"ALTER SYSTEM SET autovacuum = {'on' if running else 'off'}")
+    if library:
+        session.run(f"ALTER SYSTEM SET sweep.mode = {'act' if running else 'off'}")
+    session.run("SELECT pg_catalog.pg_reload_conf()")
+
+
+def _fill(session: Session, rows: int) -> None:
+    for number in range(1, TABLES + 1):
+        name = f"table{number}"
+        session.run(f"DROP TABLE IF EXISTS {name}")
+        session.run(f"CREATE TABLE {name} (id serial PRIMARY KEY, filler varchar(32))")
+        values = f"SELECT md5(random()::text) FROM generate_series(1, {rows})"
+        session.run(f"INSERT INTO {name} (filler) {values}")
+        session.run(f"CREATE INDEX ON {name} (filler)")
+        session.run(f"UPDATE {name} SET filler = md5(random()::text) WHERE id <= {rows // 5}")
+    session.run("CHECKPOINT")
+
+
+def _vacuums(lab: Lab, since: float) -> dict[str, VacuumLine]:
+    """Return the vacuums that removed our dead rows, by table."""
+    return {
+        line.relname: line
+        for line in lab.vacuums(since=since)
+        if line.relname.startswith("table") and line.tuples_removed > 0
+    }
+
+
+def _say_who(lab: Lab, found: Sequence[Reclaim], measured: Measured) -> None:
+    by_sweep = sum(one.by_sweep for one in found)
+    total = TABLES * len(found)
+    if lab.library and by_sweep < total:
+        measured.notes.append(
+            f"{total - by_sweep} of {total} tables were vacuumed by the core daemon, which was "
+            "first there. The two do not share one cost limit: while both vacuum, the I/O is up "
+            "to twice what the limit allows."
+        )

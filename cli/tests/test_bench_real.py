@@ -1,0 +1,200 @@
+"""`pgsweep bench` on real servers, as small as can be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Pgsweep, needs_extension
+from pgsweep.bench import store
+from pgsweep.bench.host import DATABASE
+from pgsweep.server import ThrowawayServer
+
+pytestmark = [pytest.mark.server, needs_extension]
+
+PATIENCE_S = 120.0
+TINY = ("--seconds", "1", "--scale", "0.02")
+
+
+class Bench:
+    """A `pgsweep bench` in a process of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pgsweep", "bench", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_for(self, text: str) -> None:
+        """Read what it says until a line has this text."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if text in line:
+                return
+        raise AssertionError(f"it ended without saying {text!r}")
+
+    def folders(self) -> list[Path]:
+        """Return the folders of its servers: their watchdogs' arguments."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (path / "cmdline").read_bytes().decode().split("\0")
+                parent = (path / "stat").read_text().rpartition(")")[2].split()[1]
+            except OSError:
+                continue  # it has just ended
+            if "pgsweep.watchdog" in words and int(parent) == self.process.pid:
+                found.append(Path(words[words.index("pgsweep.watchdog") + 1]))
+        return found
+
+    def end(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, out, err
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Return the processes whose working directory is in the folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            where = (path / "cwd").readlink()
+        except OSError:
+            continue
+        if where.is_relative_to(folder):
+            found.append(path.name)
+    return found
+
+
+def interrupt(bench: Bench, number: signal.Signals) -> str:
+    """Send the signal; check that nothing is left; return what it said after that."""
+    folders = bench.folders()
+    assert folders
+    os.kill(bench.process.pid, number)
+    code, _, err = bench.end()
+    assert code == 128 + number
+    assert "interrupted; servers and folders are removed" in err
+    deadline = time.monotonic() + 10
+    while any(folder.exists() or processes_in(folder) for folder in folders):
+        assert time.monotonic() < deadline, folders
+        time.sleep(0.05)
+    return err
+
+
+def test_interrupted_run_keeps_what_it_has_and_is_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    bench = Bench("insert", *TINY, "--output", str(path))
+    bench.wait_for("2/2 insert sweep")
+    bench.wait_for("sweep: inserting")
+    err = interrupt(bench, signal.SIGINT)
+    assert f"go on with --resume {path}" in err
+    kept = store.load(path)
+    assert [variant.name for variant in kept.experiments[0].variants] == ["stock"]
+
+    code, out, err = Bench("insert", "--resume", str(path)).end()
+    assert code == 0, err
+    assert "1 of 2 pieces are there already" in err
+    assert "insert: a table that rows are only inserted into" in out
+    found = store.load(path)
+    (insert,) = found.experiments
+    stock, sweep = insert.variants
+    assert stock == kept.experiments[0].variants[0]
+    assert (insert.seconds, insert.scale) == (1, 0.02)
+    assert sweep.settings["shared_preload_libraries"] == "pg_sweep"
+    for variant in insert.variants:
+        assert set(variant.samples) == {metric.name for metric in insert.metrics}
+        assert variant.samples["run_wal"][0] > 1
+        assert variant.samples["freeze_io"][0] > 100
+        assert {series.name for series in variant.series} == {"waiting", "visible", "spent"}
+    assert found.machine.cpus >= 1
+
+
+def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    # Several servers run at that moment.
+    bench = Bench("catalog", "--smoke", "--output", str(path))
+    bench.wait_for("sweep: starting")
+    assert len(bench.folders()) >= 3
+    interrupt(bench, signal.SIGTERM)
+    assert not path.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def dsn_of(server: ThrowawayServer) -> str:
+    return f"host={server.folder} port={server.port} user=postgres dbname=postgres"
+
+
+def test_existing_server(pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    arguments = ("--dsn", dsn_of(stub), "--output", str(path))
+    result = pgsweep("bench", "cost", "--seconds", "1", *arguments)
+    assert result.code == 0, result.err
+    (variant,) = store.load(path).experiments[0].variants
+    # The stub has schema sweep, but not the library.
+    assert variant.name == "stock"
+    assert variant.samples["cost"][0] > 1000
+    assert variant.settings["shared_buffers"] == stub.psql("postgres", SHARED_BUFFERS).strip()
+    assert stub.psql("postgres", EXISTS).strip() == "f"
+
+    stub.psql("postgres", f"CREATE DATABASE {DATABASE}")
+    try:
+        result = pgsweep("bench", "cost", *arguments[:2], "--output", str(tmp_path / "2.json"))
+        assert result.code == 2
+        assert f'database "{DATABASE}" exists on that server; hint: ' in result.err
+        assert stub.psql("postgres", EXISTS).strip() == "t"
+    finally:
+        stub.psql("postgres", f"DROP DATABASE {DATABASE}")
+
+
+SHARED_BUFFERS = "SELECT setting FROM pg_settings WHERE name = 'shared_buffers'"
+EXISTS = f"SELECT EXISTS (SELECT FROM pg_database WHERE datname = '{DATABASE}')"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("speed",), 'there is no experiment "speed"'),
+        (("insert", "--set", "x"), '--set "x" is not NAME=VALUE'),
+        (("insert", "--dsn", "host=nowhere"), "needs servers that it can set up itself"),
+        (("insert", "--pg-config", "/none"), 'could not run "/none"'),
+        (("insert", "--output", __file__), "exists; hint: "),
+        (("insert", "--resume", __file__), "is no JSON"),
+        (("insert", "--output", "/none/result.json"), "cannot write into the folder"),
+        (("cost", "--dsn", "host=/none"), "cannot connect: "),
+    ],
+)
+def test_wrong_usage(
+    pgsweep: Pgsweep,
+    arguments: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = pgsweep("bench", *arguments)
+    assert result.code == 2
+    assert result.err.splitlines()[-1].startswith("pgsweep: error: ")
+    assert message in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("sweep.mode=much", 'invalid value for parameter "sweep.mode": "much"'),
+        ("work_mem=much", 'invalid value for parameter "work_mem": "much"'),
+        ("sweep.min_intervals=3", 'there is no setting "sweep.min_intervals"'),
+    ],
+)
+def test_wrong_setting(pgsweep: Pgsweep, tmp_path: Path, setting: str, message: str) -> None:
+    path = tmp_path / "result.json"
+    result = pgsweep("bench", "insert", *TINY, "--set", setting, "--output", str(path))
+    assert result.code == 2
+    assert message in result.err
+    assert not path.exists()
