@@ -58,6 +58,18 @@ SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
        (ARRAY['dead tuples 23,456 above threshold 20,050', 'autovacuum', NULL])[1 + i % 3]
 FROM generate_series(1, 40) i;
 
+CREATE TABLE sweep.decisions (
+    datid oid, datname name, relid oid, schemaname text, relname text, decision text,
+    reason text, first_at timestamptz, last_at timestamptz, times bigint,
+    not_before timestamptz, dead_tuples bigint, ins_since_vacuum bigint,
+    next_dead_tuples bigint, next_ins_since_vacuum bigint);
+
+INSERT INTO sweep.decisions VALUES
+(16384, 'bench', 16401, 'public', 'pgbench_accounts', 'vacuumed', NULL, now(), now(), 1,
+ now() + interval '50 s', 10, 20, 30, 40),
+(16390, 'archive', 99999, NULL, NULL, 'locked', 'somebody holds a lock', now(), now(), 3,
+ now() + interval '40 s', 10, 20, 30, 40);
+
 CREATE TABLE sweep.databases (
     datid oid, datname name, ours boolean, reason text, relations bigint, due bigint,
     dead_tuples bigint, xid_age integer, mxid_age integer, workers integer,

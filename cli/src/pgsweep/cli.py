@@ -14,6 +14,7 @@ from pgsweep.commands.databases import databases
 from pgsweep.commands.demo import demo
 from pgsweep.commands.doctor import doctor
 from pgsweep.commands.progress import progress
+from pgsweep.commands.report import report
 from pgsweep.commands.runs import runs
 from pgsweep.commands.status import status
 from pgsweep.commands.top import top
@@ -52,7 +53,7 @@ def _options(
     pass
 
 
-for command in (demo, bench, status, top, progress, runs, databases, doctor):
+for command in (demo, bench, report, status, top, progress, runs, databases, doctor):
     app.command()(command)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pgsweep.model import Database, Progress, Run, StatusReport
+from pgsweep.model import Database, Decision, Progress, Run, StatusReport
 
 # Autovacuum is forced at 100 %. Core starts at the setting itself, so a database
 # that is well beyond it has a vacuum that does not get through.
@@ -64,7 +64,7 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-def relation(row: Progress | Run, with_database: bool = True) -> str:
+def relation(row: Progress | Run | Decision, with_database: bool = True) -> str:
     """Return db.schema.table; a table whose name is not known here is shown by its oid."""
     if row.relname is None:
         # A vacuum that has not come to its first table yet has no relid either.

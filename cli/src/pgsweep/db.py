@@ -24,8 +24,11 @@ from pgsweep import __version__, errors
 from pgsweep.compute import version_tuple
 from pgsweep.model import (
     Database,
+    Day,
+    Decision,
     Facts,
     Feature,
+    Holder,
     LastHour,
     Progress,
     Run,
@@ -41,6 +44,9 @@ Row = TypeVar("Row")
 CONNECT_TIMEOUT_S = 10
 STATEMENT_TIMEOUT_S = 10
 TOP_RUNS = 200
+DAY_HOURS = 24.0
+# Shared memory can remember more tables than a page can show.
+DAY_DECISIONS = 1000
 
 SESSION_OPTIONS = (
     "-c search_path=pg_catalog",
@@ -243,6 +249,29 @@ class Session:
             last_hour=self.last_hour(),
             progress=self.progress(),
             databases=self.databases(),
+            server=self.server(),
+        )
+
+    def decisions(self, limit: int) -> tuple[Decision, ...]:
+        """Return what was decided about tables that looked due, the latest first."""
+        return self._rows("decisions", Decision, {"limit": limit})
+
+    def holders(self) -> tuple[Holder, ...]:
+        """Return what holds the xmin horizon back, the oldest first."""
+        return self._rows("horizon", Holder)
+
+    def day(self) -> Day:
+        """Return everything `report --live` shows."""
+        return Day(
+            status=self.status(),
+            last_hour=self.last_hour(),
+            block_size=int(self.setting("block_size")),
+            hours=DAY_HOURS,
+            runs=self.runs(RunFilter(limit=None, since=f"{DAY_HOURS} hours")),
+            progress=self.progress(),
+            databases=self.databases(),
+            decisions=self.decisions(DAY_DECISIONS),
+            holders=self.holders(),
             server=self.server(),
         )
 

@@ -161,6 +161,45 @@ class Database:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """A row of sweep.decisions: a table that looked due, and what was decided about it last."""
+
+    datid: int | None
+    datname: str | None
+    relid: int | None
+    schemaname: str | None
+    relname: str | None
+    decision: str | None
+    reason: str | None
+    first_at: datetime | None
+    last_at: datetime | None
+    times: int | None
+    not_before: datetime | None
+    dead_tuples: int | None
+    ins_since_vacuum: int | None
+    next_dead_tuples: int | None
+    next_ins_since_vacuum: int | None
+
+
+@dataclass(frozen=True)
+class Holder:
+    """What holds the xmin horizon back: a transaction, a slot, a standby."""
+
+    kind: str
+    # application, prepared transaction, slot or standby; never the text of a query
+    name: str | None
+    pid: int | None
+    datname: str | None
+    usename: str | None
+    state: str | None
+    since: datetime | None
+    xid_age: int | None
+    # a logical slot holds back catalogs only
+    catalog_xid_age: int | None
+    active: bool | None
+
+
+@dataclass(frozen=True)
 class Feature:
     """A row of sweep.features."""
 
@@ -199,6 +238,23 @@ class StatusReport:
     last_hour: LastHour
     progress: tuple[Progress, ...] = ()
     databases: tuple[Database, ...] = ()
+
+
+@dataclass(frozen=True)
+class Day:
+    """Everything `report --live` shows: what ended within the last `hours`, and what is now."""
+
+    server: Server
+    status: Status
+    last_hour: LastHour
+    # in bytes
+    block_size: int
+    hours: float
+    runs: tuple[Run, ...] = ()
+    progress: tuple[Progress, ...] = ()
+    databases: tuple[Database, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    holders: tuple[Holder, ...] = ()
 
 
 @dataclass(frozen=True)

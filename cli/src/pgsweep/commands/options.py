@@ -44,9 +44,10 @@ _CONNECTION: dict[str, Any] = {
 }
 
 
-def with_target(command: Callable[..., int]) -> Callable[..., None]:
+def with_target(command: Callable[..., int], positional: bool = True) -> Callable[..., None]:
     """Give a command the connection options, collected in its first parameter `target`.
 
+    Not positional: without the argument DBNAME, for a command that has arguments of its own.
     The command returns its exit code.
     """
     own = inspect.signature(command, eval_str=True)
@@ -56,6 +57,7 @@ def with_target(command: Callable[..., int]) -> Callable[..., None]:
             name, keyword, default=False if "password" in name else None, annotation=annotation
         )
         for name, annotation in _CONNECTION.items()
+        if positional or name != "dbname"
     ]
     parameters += [
         parameter.replace(kind=keyword)
@@ -66,7 +68,7 @@ def with_target(command: Callable[..., int]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:  # noqa: ANN401
         target = Target(
-            dbname=given.pop("dbname_option") or given.pop("dbname"),
+            dbname=given.pop("dbname_option") or given.pop("dbname", None),
             host=given.pop("host"),
             port=given.pop("port"),
             user=given.pop("username"),

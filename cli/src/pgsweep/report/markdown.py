@@ -1,0 +1,120 @@
+"""The tables and sentences of reports as Markdown, for pasting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pgsweep.report.bench_model import Report, Section, Since, result_label
+from pgsweep.report.live_model import Table, Today
+from pgsweep.report.words import JUDGEMENTS, SIGNS, Cell, capital
+
+# What Markdown or HTML would take for its own.
+ESCAPED = "\\`*_<>|[]#&"
+
+
+def plain(value: str) -> str:
+    """Return text that stays as it is in Markdown, on one line."""
+    text = " ".join(value.split())
+    return "".join(f"\\{char}" if char in ESCAPED else char for char in text)
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a table; cells are escaped."""
+    lines = [titles, ["---"] * len(titles), *([plain(c) for c in row] for row in rows)]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def results(report: Report) -> str:
+    """Return the report of results."""
+    lines = ["# Vacuum with and without pg_sweep", ""]
+    lines += [plain(" · ".join(result_label(result) for result in report.results)), ""]
+    lines += [f"{tally.text}" for tally in report.tallies if tally.judged]
+    losses = [(s, text) for s in report.sections for text in s.losses]
+    if losses:
+        lines += ["", "Where pg_sweep is worse:", ""]
+        lines += [f"- {plain(capital(s.experiment.title))}: {plain(text)}" for s, text in losses]
+    for since in report.since:
+        lines += _since(since)
+    for section in report.sections:
+        lines += _section(section)
+    lines += ["", "## Where it ran", ""]
+    lines += [
+        plain(
+            f"{result_label(result)}: {result.machine.cpus} × {result.machine.cpu_model}, "
+            f"{result.machine.memory_mb:,} MB, {result.machine.kernel}"
+        )
+        for result in report.results
+    ]
+    return "\n".join(lines)
+
+
+def _since(since: Since) -> list[str]:
+    lines = ["", "## What changed", "", plain(f"{since.later}, compared to {since.first}.")]
+    if not since.same_machine:
+        lines.append("They come from different machines.")
+    lines += [since.text, ""]
+    if since.changes:
+        rows = [
+            (
+                f"{change.experiment}: {change.label} ({change.version}), {change.unit}".rstrip(
+                    ", "
+                ),
+                _measured(change.before),
+                _measured(change.after),
+                _verdict(change.judgement, change.change)
+                + (", changed without pg_sweep as well" if change.other_too else ""),
+            )
+            for change in since.changes
+        ]
+        lines += table(("figure", "first", "now", "became"), rows)
+    return lines
+
+
+def _section(section: Section) -> list[str]:
+    experiment = section.experiment
+    lines = ["", f"## {plain(capital(experiment.title))}", ""]
+    lines += [plain(f"{experiment.name}, PostgreSQL {section.version}"), ""]
+    lines += [plain(experiment.hypothesis), "", plain(section.outcome)]
+    lines += ["", *(f"- {plain(text)}" for text in section.losses)] if section.losses else []
+    titles = ["figure", *(plain(v.label) for v in section.variants)]
+    if experiment.said:
+        titles.append("seed said")
+    titles.append(f"against {plain(section.against)}")
+    rows = []
+    for row in section.rows:
+        unit = f", {row.metric.unit}" if row.metric.unit else ""
+        cells = [row.metric.label + unit, *(_measured(cell) for cell in row.cells)]
+        if experiment.said:
+            cells.append(row.said.text if row.said else "")
+        rows.append([*cells, _verdict(row.judgement, row.change)])
+    lines += ["", *table(titles, rows)]
+    return lines + ([""] + [f"- {plain(note)}" for note in section.notes] if section.notes else [])
+
+
+def _measured(cell: Cell | None) -> str:
+    if cell is None:
+        return "not measured"
+    spread = f"{cell.spread}, " if cell.spread else ""
+    return f"{cell.median} ({spread}n = {cell.samples})"
+
+
+def _verdict(judgement: str, change: str) -> str:
+    sign = SIGNS[judgement]
+    return ", ".join(filter(None, (f"{sign} {JUDGEMENTS[judgement]}".strip(), change)))
+
+
+def live(today: Today) -> str:
+    """Return the report of a server's last day."""
+    lines = [f"# {plain(today.title)}", "", plain(today.lead), "", plain(today.text)]
+    if today.problems:
+        lines += ["", *(f"- {plain(problem)}" for problem in today.problems)]
+    for found in (today.horizon, today.tables, today.decisions, today.databases):
+        lines += _live_table(found)
+    return "\n".join(lines)
+
+
+def _live_table(found: Table) -> list[str]:
+    lines = ["", f"## {plain(found.title)}", "", plain(found.text)]
+    if found.rows:
+        lines += ["", *table([plain(c.title) for c in found.columns], found.rows)]
+    return lines

@@ -1,0 +1,137 @@
+"""Reports in a real browser: on a phone and on a desk, in the light and in the dark.
+
+Skipped without a browser, unless $PG_SWEEP_BROWSER is "required".
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import browser
+import results
+import samples
+from pgsweep.report import bench_model, bench_page, live_page
+from test_report_live import day, holder, run
+
+PHONE, DESK = 360, 1280
+REQUIRED = os.environ.get("PG_SWEEP_BROWSER") == "required"
+
+pytestmark = pytest.mark.skipif(
+    browser.find() is None and not REQUIRED,
+    reason="NOT TESTED: reports in a browser: no chromium or google-chrome is installed here",
+)
+
+# Of the plots that are shown: how many marks with a size each has, and whether it is inside.
+PLOTS = """
+[...document.querySelectorAll('figure.plot')].map(figure => {
+  const svg = [...figure.querySelectorAll('svg')].filter(svg => svg.getClientRects().length);
+  const marks = svg.flatMap(svg => [...svg.querySelectorAll('path, line')]).filter(mark => {
+    const box = mark.getBoundingClientRect(), style = getComputedStyle(mark);
+    return box.width + box.height > 0 && (style.fill !== 'none' || style.stroke !== 'none');
+  });
+  const box = svg[0]?.getBoundingClientRect();
+  const texts = svg.flatMap(svg => [...svg.querySelectorAll('text')]);
+  return {
+    folded: !!figure.closest('details:not([open])'), shown: svg.length, marks: marks.length,
+    width: box?.width, height: box?.height, name: svg[0]?.querySelector('title').textContent,
+    right: Math.max(0, ...texts.map(text => text.getBoundingClientRect().right)),
+    colours: [...new Set(marks.map(mark => getComputedStyle(mark).fill))],
+    smallest: Math.min(...texts.map(text => text.getBoundingClientRect().height)),
+  };
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    path = browser.find()
+    if path is None:
+        pytest.fail("$PG_SWEEP_BROWSER is required, and no chromium or google-chrome is here")
+    with browser.Browser(path) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The report of two results, and that of a server's day."""
+    folder = tmp_path_factory.mktemp("pages")
+    first = results.result(results.experiment(), results.experiment("cost"))
+    second = results.result(results.experiment(), started_at="2026-11-21T10:00:00+00:00")
+    live = day(
+        runs=tuple(run(i * 13, 400, relname=f"t{i % 7}", blks_read=i * 999) for i in range(99)),
+        progress=samples.snapshot().progress,
+        holders=(holder(),),
+    )
+    texts = {
+        "bench": bench_page.html(bench_model.build([first, second])),
+        "live": live_page.html(live),
+    }
+    files = {name: folder / f"{name}.html" for name in texts}
+    for name, text in texts.items():
+        files[name].write_text(text)
+    return files
+
+
+def colours(png: Path) -> int:
+    """Return how many different bytes the compressed picture's rows have: 1 for an empty one."""
+    data, position, packed = png.read_bytes(), 8, b""
+    while position < len(data):
+        (length,) = struct.unpack(">I", data[position : position + 4])
+        if data[position + 4 : position + 8] == b"IDAT":
+            packed += data[position + 8 : position + 8 + length]
+        position += length + 12
+    return len(set(zlib.decompress(packed)))
+
+
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [(PHONE, False), (DESK, False), (PHONE, True)],
+    ids=["phone", "desk", "phone-dark"],
+)
+@pytest.mark.parametrize(("name", "plots"), [("bench", 4), ("live", 3)])
+def test_page(
+    chromium: browser.Browser,
+    pages: dict[str, Path],
+    tmp_path: Path,
+    name: str,
+    plots: int,
+    width: int,
+    dark: bool,
+) -> None:
+    seen = chromium.open(pages[name], width, dark=dark)
+    assert seen.complaints == []
+    assert seen.requests == [pages[name].as_uri()]
+    root = "document.documentElement"
+    assert chromium.evaluate(f"{root}.scrollWidth") == width
+    found: list[dict[str, Any]] = chromium.evaluate(PLOTS)
+    assert len(found) == plots
+    for plot in found:
+        assert plot["shown"] == 1, plot
+        assert plot["marks"] > 1, plot
+        assert plot["width"] > 0.8 * min(width, 840) - 60, plot
+        assert plot["height"] > 80, plot
+        assert plot["right"] <= width, plot
+        assert plot["smallest"] >= 10, plot
+        assert plot["name"], plot
+    background = chromium.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == ("rgb(20, 23, 26)" if dark else "rgb(251, 251, 250)")
+    picture = tmp_path / "picture.png"
+    chromium.screenshot(picture)
+    assert colours(picture) > 30
+
+
+def test_the_policy_holds(chromium: browser.Browser, pages: dict[str, Path]) -> None:
+    """What would be a complaint is seen as one: else the test above could not fail."""
+    file = pages["bench"].with_name("bad.html")
+    bad = '<script>console.log(1)</script><img src="https://example.invalid/x.png">'
+    file.write_text(pages["bench"].read_text().replace("<main>", f"<main>{bad}"))
+    seen = chromium.open(file, DESK)
+    assert any("script-src" in complaint for complaint in seen.complaints)
+    assert any("img-src" in complaint for complaint in seen.complaints)
