@@ -33,7 +33,7 @@
  * time tells what to ask for early.  Only hints: nothing is read through it,
  * and an address that is not valid any more does no harm.
  */
-#define SCOUT_TRAIL		(128 * 1024)	/* relations; 2 MB */
+#define SCOUT_TRAIL		(128 * 1024)	/* relations; at most 2 MB */
 #define SCOUT_AHEAD		32
 
 typedef struct ScoutStep
@@ -195,7 +195,7 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.settings = scout_server_settings();
 	worker_slots_claims(&round.claims);
 	if (trail == NULL)
-		trail = MemoryContextAllocZero(TopMemoryContext, sizeof(ScoutStep) * SCOUT_TRAIL);
+		trail = MemoryContextAlloc(TopMemoryContext, sizeof(ScoutStep) * SCOUT_TRAIL);
 
 	decisions_lock();
 
