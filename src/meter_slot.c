@@ -385,6 +385,8 @@ slot_release(int code, Datum arg)
 	meter_slot->pid = 0;
 	write_end();
 	meter_slot = NULL;
+	if (compat_am_autovacuum_worker())
+		pg_atomic_fetch_sub_u32(&sweep_shared->vacuuming, 1);
 }
 
 /* Once per process.  FATAL if another library used up all user timeouts. */
@@ -403,6 +405,8 @@ meter_slot_take(void)
 	write_end();
 	meter_slot_busy = 0;
 	on_shmem_exit(slot_release, (Datum) 0);
+	if (compat_am_autovacuum_worker())
+		pg_atomic_fetch_add_u32(&sweep_shared->vacuuming, 1);
 }
 
 /* Starts the timer, or changes its pace to suit the cost delay (ms). */

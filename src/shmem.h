@@ -250,7 +250,10 @@ typedef struct SweepShared
 	/* writer: launcher at each reload; read by ticks */
 	pg_atomic_uint32 metering;	/* 1 unless mode is off or the breaker is */
 
-	/* own vacuums that share the cost limit; writers: workers */
+	/*
+	 * Who shares the cost limit: own vacuums, and core's autovacuum workers,
+	 * which divide it among themselves only.  Writers: those processes.
+	 */
 	pg_atomic_uint32 vacuuming;
 
 	slock_t		mutex;			/* the fields down to `inherited` */

@@ -102,6 +102,22 @@ poll_ok($node, "SELECT count(*) = 5 FROM sweep.runs WHERE relname LIKE 'urgent%'
 is(sql($node, "SELECT string_agg(relname, ' ' ORDER BY started_at) FROM sweep.runs WHERE relname LIKE 'urgent%'"),
 	'urgent5 urgent4 urgent3 urgent2 urgent1', 'the most urgent first');
 
+# ---- core's workers count too
+
+sql($node, 'CREATE DATABASE cores');
+reload_with($node, 'sweep.exclude_databases' => 'cores', 'sweep.max_workers' => 3, 'autovacuum' => 'on', 'autovacuum_naptime' => '1s',
+	'autovacuum_vacuum_cost_limit' => 60);
+slow_table($node, 'cores', 'by_core', pages => 3000, with => '');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'autovacuum' AND datname = 'cores' AND phase = 'scanning heap'", 'the core daemon vacuums a table');
+slow_table($node, 'busy', 'beside_core', pages => 1000, with => '');
+poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) = 30 $ours AND relname = 'beside_core'", 'a vacuum of ours beside it has half the cost limit');
+sql($node, 'DROP TABLE by_core', 'cores');
+reload_with($node, 'autovacuum' => 'off');
+poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'", 'the core daemon is gone');
+poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) = 60 $ours AND relname = 'beside_core'", 'and then all of it');
+sql($node, 'DROP TABLE beside_core', 'busy');
+reload_with($node, 'sweep.exclude_databases' => '', 'sweep.max_workers' => 1, 'autovacuum_vacuum_cost_limit' => 300);
+
 # ---- a worker that has nothing left to do does not keep others from theirs
 
 reload_with($node, 'sweep.linger' => '1h');
