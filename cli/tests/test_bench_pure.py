@@ -85,7 +85,7 @@ def result(*experiments_: Experiment) -> Result:
 @pytest.mark.parametrize(
     ("kind", "better", "ours", "other", "judgement"),
     [
-        # counters: medians and the tolerance, which belongs to "same"
+        # medians and the tolerance, which belongs to "same"
         ("counter", "lower", (100,), (200,), "better"),
         ("counter", "lower", (200,), (100,), "worse"),
         ("counter", "higher", (200,), (100,), "better"),
@@ -94,13 +94,14 @@ def result(*experiments_: Experiment) -> Result:
         ("counter", "lower", (90,), (100,), "same"),
         ("counter", "lower", (111,), (100,), "worse"),
         ("counter", "lower", (89,), (100,), "better"),
-        # ... however wide they spread
-        ("counter", "lower", (1, 50, 300), (100, 100, 100), "better"),
+        # ... and the same while the samples overlap
+        ("counter", "lower", (1, 50, 300), (100, 100, 100), "same"),
+        ("counter", "lower", (1, 50, 60), (100, 100, 100), "better"),
         # the other has none: any is worse
         ("counter", "lower", (7,), (0,), "worse"),
         ("counter", "lower", (0,), (7,), "better"),
         ("counter", "lower", (0,), (0,), "same"),
-        # times: the same while the samples overlap
+        # times too
         ("time", "lower", (50, 60, 101), (100, 110, 120), "same"),
         ("time", "lower", (50, 60, 99), (100, 110, 120), "better"),
         ("time", "higher", (50, 60, 99), (100, 110, 120), "worse"),

@@ -1,8 +1,9 @@
 """What the samples say: medians, spread, and whether ours is better. Pure.
 
-Counters are judged by their medians alone: what was done does not depend on who else
-uses the machine. Times are judged the same only if, beyond that, their samples do not
-overlap: else the difference may be the machine's.
+A figure is better or worse if the medians differ by more than its tolerance and the
+samples of the two do not overlap: what the repeats of one server differ by among
+themselves is no difference between two. Counters say what was done, whoever else uses
+the machine; times are disturbed by it, and told apart for that.
 """
 
 from __future__ import annotations
@@ -65,8 +66,7 @@ def _judge(metric: Metric, ours: Summary | None, other: Summary | None) -> Judge
         return "same"
     if abs(ours.median - other.median) <= metric.tolerance * abs(other.median):
         return "same"
-    overlap = ours.low <= other.high and other.low <= ours.high
-    if metric.kind == "time" and overlap:
+    if ours.low <= other.high and other.low <= ours.high:
         return "same"
     return "better" if (ours.median < other.median) == (metric.better == "lower") else "worse"
 

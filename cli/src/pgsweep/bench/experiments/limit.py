@@ -168,6 +168,6 @@ def _say_who(lab: Lab, found: Sequence[Reclaim], measured: Measured) -> None:
     if lab.library and by_sweep < total:
         measured.notes.append(
             f"{total - by_sweep} of {total} tables were vacuumed by the core daemon, which was "
-            "first there. The two do not share one cost limit: while both vacuum, the I/O is up "
-            "to twice what the limit allows."
+            "first there. Its workers divide the cost limit among themselves only: while both "
+            "vacuum, the I/O is up to twice what the limit allows."
         )
