@@ -51,6 +51,14 @@
 #define compat_failsafe_active()	false	/* not published */
 #endif
 
+/* 16 removed what keeps rows a number of transactions longer. */
+#if PG_VERSION_NUM >= 160000
+#define compat_defer_cleanup_age()	0
+#else
+#include "storage/standby.h"
+#define compat_defer_cleanup_age()	vacuum_defer_cleanup_age
+#endif
+
 /* 16 renamed the counters of a table. */
 #if PG_VERSION_NUM >= 160000
 #define compat_tab_live(t)		((t)->live_tuples)

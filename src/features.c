@@ -132,7 +132,8 @@ check_worker(void)
 	return MyProc != NULL && MyProc->pid == MyProcPid &&
 		MyProc->databaseId == MyDatabaseId &&
 		MyProc->pgxactoff >= 0 && MyProc->pgxactoff < (int) ProcGlobal->allProcCount &&
-		ProcGlobal->statusFlags[MyProc->pgxactoff] == MyProc->statusFlags;
+		ProcGlobal->statusFlags[MyProc->pgxactoff] == MyProc->statusFlags &&
+		MyProc->procLatch.owner_pid == MyProcPid;
 }
 
 void

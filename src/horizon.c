@@ -16,6 +16,8 @@
 #include "storage/procarray.h"
 #include "utils/snapmgr.h"
 
+#include "compat.h"
+
 static TransactionId
 older(TransactionId a, TransactionId b)
 {
@@ -63,6 +65,13 @@ is_prepared(volatile PGPROC *proc)
 		ProcGlobal->xids[proc->pgxactoff] == proc->xid;
 }
 
+/* None is more than 2^31 behind, or the server would have stopped. */
+static uint64
+behind_by(TransactionId next_xid, TransactionId xid)
+{
+	return TransactionIdIsNormal(xid) ? (uint32) (next_xid - xid) : 0;
+}
+
 /* catalog: for what logical decoding reads as well, see GlobalVisHorizonKindForRel(). */
 FullTransactionId
 horizon_of_database(Oid dboid, bool catalog)
@@ -88,12 +97,13 @@ horizon_of_database(Oid dboid, bool catalog)
 	}
 	LWLockRelease(ProcArrayLock);
 
-	ProcArrayGetReplicationSlotXmin(&slot_xmin, &slot_catalog_xmin);
-	horizon = older(horizon, slot_xmin);
-	if (catalog || dboid == InvalidOid)
-		horizon = older(horizon, slot_catalog_xmin);
+	behind = behind_by(next_xid, horizon) + compat_defer_cleanup_age();
 
-	/* none is more than 2^31 behind, or the server would have stopped */
-	behind = (uint32) (next_xid - horizon);
-	return FullTransactionIdFromU64(U64FromFullTransactionId(next) - behind);
+	ProcArrayGetReplicationSlotXmin(&slot_xmin, &slot_catalog_xmin);
+	behind = Max(behind, behind_by(next_xid, slot_xmin));
+	if (catalog || dboid == InvalidOid)
+		behind = Max(behind, behind_by(next_xid, slot_catalog_xmin));
+
+	return FullTransactionIdFromU64(U64FromFullTransactionId(next) -
+									Min(behind, U64FromFullTransactionId(next)));
 }

@@ -285,11 +285,12 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 			/* a survey needs any worker; each due table may have its own */
 			if (there > 0 && there >= to[i].seen->due)
 				continue;
-			if (running >= sweep_max_workers || !worker_slots_start(dboid, now))
+			/* others may still have a worker of their own waiting for them */
+			if (place_wanted || running >= sweep_max_workers ||
+				!worker_slots_start(dboid, now))
 			{
 				place_wanted = true;
-				worker_slots_dismiss_one();
-				break;
+				continue;
 			}
 			running++;
 		}
@@ -301,6 +302,8 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 			to[i].db->surveyed_changes = to[i].seen->changes;
 		}
 	}
+	if (place_wanted)
+		worker_slots_dismiss_one();
 	pfree(to);
 }
 
@@ -372,11 +375,13 @@ publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, Timestam
 static void
 round_run(void)
 {
+	MemoryContext context = CurrentMemoryContext;
 	TimestampTz began = clock_now();
 	HTAB	   *seen;
 	int64		relations;
 
 	read_databases(began);
+	MemoryContextSwitchTo(context); /* a transaction may have left another one */
 	began = clock_now();
 	seen = scout_create_databases(CurrentMemoryContext);
 	relations = scout_round(seen, began);
@@ -384,6 +389,7 @@ round_run(void)
 	{
 		databases_read_at = 0;
 		read_databases(began);
+		MemoryContextSwitchTo(context);
 	}
 	publish_round(relations, seen, began, clock_now());
 	publish_databases(seen);

@@ -180,6 +180,17 @@ ledger_reset(void)
 	LWLockRelease(shmem_lock(LOCK_LEDGER));
 }
 
+static int64
+ledger_changes(void)
+{
+	int64		changes;
+
+	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
+	changes = sweep_shared->ledger.changes;
+	LWLockRelease(shmem_lock(LOCK_LEDGER));
+	return changes;
+}
+
 /*
  * Runs that ended between the server's start and this moment keep their place
  * behind the loaded ones and get new numbers after them.
@@ -197,9 +208,18 @@ ledger_load(void)
 		return;
 
 	loaded = ledger_file_read(&nloaded, &next_run_id);
-	present = ledger_copy(&npresent);
+	for (;;)
+	{
+		int64		changes = ledger_changes();
 
-	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_EXCLUSIVE);
+		present = ledger_copy(&npresent);
+		LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_EXCLUSIVE);
+		if (sweep_shared->ledger.changes == changes)
+			break;
+		/* a run has ended meanwhile: it is to be among them */
+		LWLockRelease(shmem_lock(LOCK_LEDGER));
+		pfree(present);
+	}
 	forget_all();
 	sweep_shared->ledger.next_run_id = next_run_id;
 	for (int i = nloaded - 1; i >= 0; i--)
@@ -221,15 +241,12 @@ bool
 ledger_save(void)
 {
 	static int64 saved_changes = 0;
-	int64		changes;
+	int64		changes = ledger_changes();
 	int64		next_run_id;
 	RunRecord  *runs;
 	int			count;
 	bool		ok;
 
-	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
-	changes = sweep_shared->ledger.changes;
-	LWLockRelease(shmem_lock(LOCK_LEDGER));
 	if (changes == saved_changes || !sweep_shared->ledger.loaded)
 		return true;
 

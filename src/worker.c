@@ -139,6 +139,33 @@ decide_observed(const Candidate *c)
 	decision_put(&d);
 }
 
+/* Independent of the table's counters: the scout answers the same. */
+static bool
+must_still_wait(const Decision *old, const Candidate *c)
+{
+	if (old->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
+		return false;
+	return clock_now() < old->not_before ||
+		(FullTransactionIdIsValid(old->horizon) &&
+		 !FullTransactionIdFollowsOrEquals(horizon_of_database(c->key.dboid, old->catalog_horizon),
+										   old->horizon));
+}
+
+/*
+ * The failures stay, for the back-off should it become due again.  But the
+ * scout must measure it by what it is due by now, or it would ask every time.
+ */
+static void
+remember_thresholds(Decision *old, const Candidate *c)
+{
+	if (old->dead_threshold == c->thresholds.vacuum &&
+		old->ins_threshold == c->thresholds.insert)
+		return;
+	old->dead_threshold = c->thresholds.vacuum;
+	old->ins_threshold = c->thresholds.insert;
+	decision_put(old);
+}
+
 /*
  * Not due.  Worth remembering when the scout, which knows neither reloptions
  * nor pg_class, would think otherwise now or too late.
@@ -155,10 +182,13 @@ decide_not_due(const Candidate *c)
 		threshold_insert_due(&scout, c->ins);
 
 	/* what has to be waited for is not over because it is not due just now */
-	if (known && ((old.failures > 0 && !vacuumed_since) || clock_now() < old.not_before ||
-				  (FullTransactionIdIsValid(old.horizon) &&
-				   !FullTransactionIdFollowsOrEquals(horizon_of_database(c->key.dboid, old.catalog_horizon), old.horizon))))
+	if (known && must_still_wait(&old, c))
 		return;
+	if (known && old.failures > 0 && !vacuumed_since)
+	{
+		remember_thresholds(&old, c);
+		return;
+	}
 
 	if (looks_due || c->opts != NULL || !c->enabled || known ||
 		c->thresholds.vacuum < 0.8 * scout.vacuum ||
@@ -183,9 +213,13 @@ must_wait(const Candidate *c)
 {
 	Decision	d;
 
-	return decision_get(c->key, &d) && d.kind != DECISION_DISABLED &&
-		!decision_is_over(&d, c->dead, c->ins, clock_now(), horizon_now,
-						  unconstify(Candidate *, c));
+	if (!decision_get(c->key, &d) || d.kind == DECISION_DISABLED)
+		return false;
+	/* it is due by what its thresholds are now */
+	d.dead_threshold = c->thresholds.vacuum;
+	d.ins_threshold = c->thresholds.insert;
+	return !decision_is_over(&d, c->dead, c->ins, clock_now(), horizon_now,
+							 unconstify(Candidate *, c));
 }
 
 /* Decides about a table; true: vacuum it now. */

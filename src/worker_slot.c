@@ -148,20 +148,29 @@ take_place(Oid dboid, TimestampTz now, uint32 *generation)
 	return slot;
 }
 
-static void
-free_place(int slot)
+/* pid: as it was when it was found to be gone. */
+static bool
+free_place(int slot, int pid)
 {
 	WorkerSlot *w = &sweep_shared->workers[slot];
+	bool		ok;
 
 	lock(LW_EXCLUSIVE);
-	w->state = WORKER_FREE;
-	w->pid = 0;
-	w->relid = InvalidOid;
+	ok = w->pid == pid || handles[slot] != NULL;
+	if (ok)
+	{
+		w->state = WORKER_FREE;
+		w->pid = 0;
+		w->relid = InvalidOid;
+	}
 	unlock();
+	if (!ok)
+		return false;			/* it has come up after all */
 
 	if (handles[slot])
 		pfree(handles[slot]);
 	handles[slot] = NULL;
+	return true;
 }
 
 bool
@@ -181,7 +190,7 @@ worker_slots_start(Oid dboid, TimestampTz now)
 	MemoryContextSwitchTo(context);
 	started = handles[slot] != NULL;
 	if (!started)
-		free_place(slot);
+		(void) free_place(slot, 0);
 
 	SpinLockAcquire(&sweep_shared->mutex);
 	if (started)
@@ -227,6 +236,14 @@ worker_slots_dismiss_one(void)
 	bool		dismissed = false;
 
 	lock(LW_EXCLUSIVE);
+	/* one that is leaving will do */
+	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
+	{
+		const WorkerSlot *w = &sweep_shared->workers[i];
+
+		dismissed = dismissed || w->state == WORKER_DONE ||
+			(w->state != WORKER_FREE && w->stop);
+	}
 	for (int i = 0; i < SWEEP_WORKERS_LIMIT && !dismissed; i++)
 	{
 		WorkerSlot *w = &sweep_shared->workers[i];
@@ -275,10 +292,13 @@ is_gone(int slot, TimestampTz now)
 		return status == BGWH_STOPPED || status == BGWH_POSTMASTER_DIED;
 	}
 
-	/* started by the launcher before this one */
-	if (w->pid != 0)
-		return BackendPidGetProc(w->pid) == NULL;
-	return now > clock_after(w->started_at, WORKER_START_LIMIT_MS);
+	/*
+	 * started by the launcher before this one; until it is connected nobody
+	 * finds it
+	 */
+	if (w->pid != 0 && BackendPidGetProc(w->pid) != NULL)
+		return false;
+	return w->state == WORKER_DONE || now > clock_after(w->started_at, WORKER_START_LIMIT_MS);
 }
 
 /* Reports on each worker and frees the places of those that are gone; true if any is. */
@@ -290,6 +310,7 @@ worker_slots_reap(WorkerReport report, TimestampTz now)
 	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
 	{
 		WorkerSlot	w;
+		int			pid = sweep_shared->workers[i].pid;
 		bool		gone;
 
 		if (sweep_shared->workers[i].state == WORKER_FREE)
@@ -301,9 +322,9 @@ worker_slots_reap(WorkerReport report, TimestampTz now)
 		w = sweep_shared->workers[i];
 		unlock();
 
-		if (gone)
-			free_place(i);
-		report(w.dboid, w.visited_at, gone, w.visited, now);
+		gone = gone && free_place(i, pid);
+		/* one that was sent again and did not come back has failed */
+		report(w.dboid, w.visited_at, gone, w.visited && !w.look_again, now);
 		any_gone = any_gone || gone;
 	}
 	return any_gone;
@@ -425,6 +446,8 @@ worker_slot_linger_end(void)
 	lock(LW_EXCLUSIVE);
 	again = my_slot->look_again;
 	my_slot->look_again = false;
+	if (again)
+		my_slot->visited = false;
 	my_slot->state = again ? WORKER_RUNNING : WORKER_DONE;
 	unlock();
 	return again;

@@ -286,6 +286,25 @@ poll_ok($node, "SELECT count(*) = 2 FROM sweep.runs WHERE relname LIKE 'log\\_of
 unlike(log_since($node, $offset), qr/log_of_server/, 'the server\'s log_autovacuum_min_duration is obeyed');
 log_poll_ok($node, qr/automatic vacuum of table "other\.public\.log_of_table"/, $offset, 'and a table\'s own');
 
+# ---- a threshold that rises while the table was waited for: nobody is sent for it any more
+
+sql($node, 'CREATE TABLE rising (id int, pad text)', 'other');
+my $locker = session($node, 'other');
+$locker->query_safe('BEGIN; LOCK TABLE rising IN SHARE UPDATE EXCLUSIVE MODE');
+more_garbage($node, 'other', 'rising');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'rising' AND decision = 'locked'", 'a table that somebody has locked');
+reload_with($node, 'autovacuum_vacuum_threshold' => 100000);
+$locker->query_safe('COMMIT');
+$locker->quit;
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'rising' AND next_dead_tuples >= 100000", 'the threshold rises meanwhile: the scout knows');
+rounds($node, 40);
+is(status($node, 'due'), '0', 'it does not count as due');
+is(run_count('rising', "outcome = 'done'"), '0', 'nor is it vacuumed');
+reload_with($node, 'autovacuum_vacuum_threshold' => 50);
+more_garbage($node, 'other', 'rising');
+after_a_visit('other', 'a lower threshold again');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'rising' AND outcome = 'done'", 'and then it is');
+
 # ---- a table that cannot be vacuumed
 
 reload_with($node, 'sweep.mode' => 'observe');
