@@ -19,7 +19,7 @@ from pgsweep.server import ThrowawayServer
 pytestmark = [pytest.mark.server, needs_extension]
 
 PATIENCE_S = 120.0
-TINY = ("--seconds", "1", "--scale", "0.02")
+TINY = ("--seconds", "1", "--scale", "0.02", "--repeats", "1")
 
 
 class Bench:
@@ -97,7 +97,7 @@ def test_interrupted_run_keeps_what_it_has_and_is_resumed(tmp_path: Path) -> Non
     kept = store.load(path)
     assert [variant.name for variant in kept.experiments[0].variants] == ["stock"]
 
-    code, out, err = Bench("insert", "--resume", str(path)).end()
+    code, out, err = Bench("insert", "--repeats", "1", "--resume", str(path)).end()
     assert code == 0, err
     assert "1 of 2 pieces are there already" in err
     assert "insert: a table that rows are only inserted into" in out
