@@ -3,7 +3,7 @@
 #   make, make install     the extension, for the PostgreSQL of PG_CONFIG
 #   make demo              watch it work on a throwaway server
 #   make test [PG=17]      all tests, here or in a chroot with another major
-#   make bench             the experiments, with and without pg_sweep: 40 minutes
+#   make bench             the experiments, with and without pg_sweep: half an hour
 #   make bench-smoke       the same as small as can be: does it all run?
 #   make unit              the pure parts, without a server
 #   make format            C by pgindent's rules, Python by ruff
