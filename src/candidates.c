@@ -93,6 +93,22 @@ wraparound_is_near(Form_pg_class form, const AutoVacOpts *opts)
 	return xid_age > WRAPAROUND_NEAR * xid_limit || mxid_age > WRAPAROUND_NEAR * mxid_limit;
 }
 
+const char *
+lane_name(Lane lane)
+{
+	static const char *const names[] = {"catalog", "aux", "user"};
+
+	return names[lane];
+}
+
+static Lane
+lane_of(Form_pg_class form)
+{
+	if (IsCatalogRelationOid(form->oid))
+		return LANE_CATALOG;
+	return IsToastNamespace(form->relnamespace) ? LANE_AUX : LANE_USER;
+}
+
 /* What pg_class tells; names are left to the caller. */
 static void
 fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
@@ -103,6 +119,8 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 	c->key.relid = form->oid;
 	c->catalog = IsCatalogRelationOid(form->oid) || IsToastNamespace(form->relnamespace);
 	c->catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
+	c->lane = lane_of(form);
+	c->relkind = form->relkind;
 	c->temporary = form->relpersistence == RELPERSISTENCE_TEMP;
 	c->opts = opts;
 	c->enabled = opts == NULL || opts->enabled;
@@ -124,6 +142,7 @@ candidate_count(Candidate *c)
 	c->live = compat_tab_live(&stats);
 	c->dead = compat_tab_dead(&stats);
 	c->ins = compat_tab_ins(&stats);
+	c->mod = compat_tab_mod(&stats);
 	c->score = score_compute(&c->thresholds, c->dead, c->ins);
 	return true;
 }
@@ -212,15 +231,12 @@ read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast)
 }
 
 List *
-candidates_read(void)
+candidates_collect(void)
 {
-	MemoryContext context = CurrentMemoryContext;
 	List	   *list = NIL;
 	HTAB	   *toast_owners;
 	Relation	rel;
 
-	StartTransactionCommand();
-	MemoryContextSwitchTo(context);
 	toast_owners = create_toast_owners();
 	rel = table_open(RelationRelationId, AccessShareLock);
 
@@ -229,9 +245,21 @@ candidates_read(void)
 	list = read_pass(list, rel, toast_owners, true);
 
 	table_close(rel, AccessShareLock);
+	hash_destroy(toast_owners);
+	return list;
+}
+
+List *
+candidates_read(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *list;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	list = candidates_collect();
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
-	hash_destroy(toast_owners);
 	return list;
 }
 

@@ -14,9 +14,19 @@
 #include "policy/threshold.h"
 #include "shmem.h"
 
+/* Whose a table is: catalogs come first, see sweep.scope. */
+typedef enum Lane
+{
+	LANE_CATALOG,				/* pg_catalog and its TOAST tables */
+	LANE_AUX,					/* other TOAST tables, sweep.aux_schemas */
+	LANE_USER
+} Lane;
+
 typedef struct Candidate
 {
 	DecisionKey key;			/* dboid invalid: shared catalog */
+	Lane		lane;
+	char		relkind;
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];
 	bool		catalog;
@@ -30,6 +40,7 @@ typedef struct Candidate
 	int64		live;
 	int64		dead;
 	int64		ins;
+	int64		mod;			/* since the last ANALYZE */
 	Thresholds	thresholds;
 	Score		score;
 	bool		wraparound_near;	/* core's own vacuum is close */
@@ -40,6 +51,11 @@ typedef struct Candidate
  * its own; the list and its contents are in the current memory context.
  */
 extern List *candidates_read(void);
+
+/* The same within the caller's transaction. */
+extern List *candidates_collect(void);
+
+extern const char *lane_name(Lane lane);
 
 /* Reads one again; false when it is gone.  Its own transaction. */
 extern bool candidate_refresh(Candidate *c);

@@ -22,6 +22,8 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_FAILED] = "failed",
 	[DECISION_LEFT_TO_CORE] = "left to core",
 	[DECISION_TEMPORARY] = "temporary",
+	[DECISION_OUT_OF_SCOPE] = "out of scope",
+	[DECISION_SNOOZED] = "snoozed",
 };
 
 const char *

@@ -109,6 +109,8 @@ typedef enum DecisionKind
 	DECISION_FAILED,
 	DECISION_LEFT_TO_CORE,		/* wraparound is near */
 	DECISION_TEMPORARY,			/* only its session can vacuum it */
+	DECISION_OUT_OF_SCOPE,		/* of sweep.scope */
+	DECISION_SNOOZED,			/* until not_before, because a user said so */
 	DECISION_KIND_COUNT
 } DecisionKind;
 

@@ -1,0 +1,188 @@
+/*
+ * table_vacuum.c
+ *		One vacuum of one table by a worker: its settings, the command, the
+ *		record, and what follows from it.
+ */
+#include "table_vacuum.h"
+
+#include "access/transam.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/autovacuum.h"
+#include "storage/ipc.h"
+#include "utils/guc.h"
+
+#include "bgworker.h"
+#include "clock.h"
+#include "compat.h"
+#include "ledger.h"
+#include "log.h"
+#include "meter.h"
+#include "statement.h"
+#include "worker_slot.h"
+
+static const char *my_database;
+static int	server_log_level;	/* log_min_messages before we lowered it */
+
+/* Takes part in sharing the cost limit, or not any more. */
+static void
+share_limit(bool share)
+{
+	static bool sharing = false;
+
+	if (share && !sharing)
+		pg_atomic_fetch_add_u32(&sweep_shared->vacuuming, 1);
+	if (!share && sharing)
+		pg_atomic_fetch_sub_u32(&sweep_shared->vacuuming, 1);
+	sharing = share;
+}
+
+static void
+stop_sharing(int code, Datum arg)
+{
+	share_limit(false);
+}
+
+static void
+force_int(const char *name, int value)
+{
+	char		text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	SetConfigOption(name, text, PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/*
+ * The settings that core's autovacuum worker would use for this table.  A
+ * table with a cost reloption of its own is, as in core, not part of the
+ * balance; the others share the limit, which is returned, else 0.
+ */
+static int
+apply_table_settings(const AutoVacOpts *opts)
+{
+	bool		own_cost = opts && (opts->vacuum_cost_limit > 0 || opts->vacuum_cost_delay >= 0);
+	double		delay = autovacuum_vac_cost_delay;
+	int			limit = autovacuum_vac_cost_limit;
+	char		text[32];
+
+	if (opts && opts->vacuum_cost_delay >= 0)
+		delay = opts->vacuum_cost_delay;
+	if (opts && opts->vacuum_cost_limit > 0)
+		limit = opts->vacuum_cost_limit;
+	if (delay >= 0)
+	{
+		snprintf(text, sizeof(text), "%g", delay);
+		SetConfigOption("vacuum_cost_delay", text, PGC_SUSET, PGC_S_OVERRIDE);
+	}
+	if (limit <= 0)
+		limit = VacuumCostLimit;
+	share_limit(!own_cost);
+	force_int("vacuum_cost_limit", own_cost ? limit : meter_own_limit(limit));
+
+	if (opts && opts->freeze_min_age >= 0)
+		force_int("vacuum_freeze_min_age", opts->freeze_min_age);
+	if (opts && opts->freeze_table_age >= 0)
+		force_int("vacuum_freeze_table_age", opts->freeze_table_age);
+	if (opts && opts->multixact_freeze_min_age >= 0)
+		force_int("vacuum_multixact_freeze_min_age", opts->multixact_freeze_min_age);
+	if (opts && opts->multixact_freeze_table_age >= 0)
+		force_int("vacuum_multixact_freeze_table_age", opts->multixact_freeze_table_age);
+	return own_cost ? 0 : limit;
+}
+
+static void
+log_run(const Candidate *c, const RunRecord *run, const char *reason)
+{
+	int			min_ms = sweep_log_min_duration_ms >= 0 ?
+		sweep_log_min_duration_ms : compat_log_vacuum_min_duration(c->opts);
+
+	if (min_ms >= 0 && run->ended_at - run->started_at >= (int64) min_ms * 1000)
+		log_captured(reason);
+}
+
+/* A run that ended before it had its table has done nothing, but has been tried. */
+static void
+record_unbegun(const Candidate *c, const char *reason, TimestampTz began, int sqlstate,
+			   RunRecord *run)
+{
+	memset(run, 0, sizeof(*run));
+	run->pid = MyProcPid;
+	run->dboid = MyDatabaseId;
+	run->relid = c->key.relid;
+	run->command = RUN_VACUUM;
+	run->starter = RUN_BY_SWEEP;
+	run->started_at = began;
+	run->ended_at = clock_now();
+	run->pages = run->index_pass = run->tuples_removed = run->dead_not_removable = -1;
+	strlcpy(run->schemaname, c->schemaname, NAMEDATALEN);
+	strlcpy(run->relname, c->relname, NAMEDATALEN);
+	if (sqlstate == 0)
+	{
+		run->outcome = RUN_SKIPPED;
+		snprintf(run->reason, sizeof(run->reason), "%s; lock not available", reason);
+	}
+	else
+	{
+		run->outcome = sqlstate == ERRCODE_QUERY_CANCELED ? RUN_CANCELLED : RUN_FAILED;
+		strlcpy(run->reason, reason, sizeof(run->reason));
+	}
+	ledger_add(run);
+}
+
+static void
+describe_reason(const Candidate *c, char *reason)
+{
+	if (c->score.vacuum_score >= c->score.vacuum_insert_score)
+		snprintf(reason, RUN_REASON_LEN, "dead tuples " INT64_FORMAT " > %.0f, score %.2f",
+				 c->dead, c->thresholds.vacuum, c->score.score);
+	else
+		snprintf(reason, RUN_REASON_LEN, "inserted tuples " INT64_FORMAT " > %.0f, score %.2f",
+				 c->ins, c->thresholds.insert, c->score.score);
+}
+
+void
+table_vacuum_prepare(const char *database)
+{
+	my_database = database;
+	server_log_level = compat_log_min_messages();
+	SetConfigOption("log_min_messages", "info", PGC_SUSET, PGC_S_OVERRIDE);
+	before_shmem_exit(stop_sharing, (Datum) 0);
+}
+
+void
+table_vacuum(Candidate *c, const Verdict *verdict)
+{
+	char		reason[RUN_REASON_LEN];
+	char		activity[NAMEDATALEN * 2 + 32];
+	FullTransactionId next_xid = ReadNextFullTransactionId();
+	TimestampTz began = clock_now();
+	RunRecord	run;
+	bool		recorded;
+	int			sqlstate;
+	int			shared_limit;
+	StatementOptions options = {0};
+
+	describe_reason(c, reason);
+	snprintf(activity, sizeof(activity), "sweep: VACUUM %s.%s", c->schemaname, c->relname);
+	pgstat_report_activity(STATE_RUNNING, activity);
+	bgworker_become_vacuum();	/* undoes what the last table had of its own */
+	shared_limit = apply_table_settings(c->opts);
+
+	meter_own_begin(c->schemaname, c->relname, reason, shared_limit);
+	log_capture_begin(my_database, c->schemaname, c->relname, server_log_level);
+	sqlstate = statement_try(statement_vacuum(c->key.relid, &options), c->relname);
+	log_capture_end();
+	share_limit(false);
+	recorded = meter_own_end(&run);
+
+	if (worker_slot_is_stopped())
+		return;					/* cancelled by ourselves: no back-off */
+	if (recorded)
+		log_run(c, &run, reason);
+	if (!candidate_refresh(c))
+		return;					/* dropped meanwhile */
+	if (!recorded)
+		record_unbegun(c, reason, began, sqlstate, &run);
+	decide_after(c, verdict, &run, next_xid);
+	pgstat_report_stat(true);
+}
