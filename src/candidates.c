@@ -27,6 +27,7 @@
 
 #include "compat.h"
 #include "scout.h"
+#include "weigh.h"
 
 /* Within this share of the limit a table is core's anti-wraparound work. */
 #define WRAPAROUND_NEAR		0.95
@@ -55,9 +56,9 @@ read_options(HeapTuple tuple, TupleDesc desc, bool *user_catalog)
 
 /* A table's own value where it has one, as relation_needs_vacanalyze() does. */
 static ThresholdSettings
-settings_of_table(const AutoVacOpts *opts)
+settings_of_table(const AutoVacOpts *opts, Lane lane)
 {
-	ThresholdSettings s = scout_server_settings();
+	ThresholdSettings s = scout_server_settings(lane == LANE_CATALOG);
 
 	if (opts == NULL)
 		return s;
@@ -102,56 +103,20 @@ lane_name(Lane lane)
 }
 
 static Lane
-lane_of(Form_pg_class form)
+lane_of(Form_pg_class form, const char *schemaname)
 {
 	if (IsCatalogRelationOid(form->oid))
 		return LANE_CATALOG;
-	return IsToastNamespace(form->relnamespace) ? LANE_AUX : LANE_USER;
-}
-
-/* What pg_class tells; names are left to the caller. */
-static void
-fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
-{
-	ThresholdSettings settings = settings_of_table(opts);
-
-	c->key.dboid = form->relisshared ? InvalidOid : MyDatabaseId;
-	c->key.relid = form->oid;
-	c->catalog = IsCatalogRelationOid(form->oid) || IsToastNamespace(form->relnamespace);
-	c->catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
-	c->lane = lane_of(form);
-	c->relkind = form->relkind;
-	c->temporary = form->relpersistence == RELPERSISTENCE_TEMP;
-	c->opts = opts;
-	c->enabled = opts == NULL || opts->enabled;
-	c->reltuples = form->reltuples;
-	c->pages = form->relpages;
-	c->frozen_pages = compat_relallfrozen(form);
-	c->wraparound_near = wraparound_is_near(form, opts);
-	c->thresholds = threshold_compute(&settings, c->reltuples, c->pages, c->frozen_pages);
-	strlcpy(c->relname, NameStr(form->relname), NAMEDATALEN);
+	if (IsToastNamespace(form->relnamespace) || settings_schema_is_aux(schemaname))
+		return LANE_AUX;
+	return LANE_USER;
 }
 
 bool
-candidate_count(Candidate *c)
+candidate_is_in_scope(const Candidate *c)
 {
-	PgStat_StatTabEntry stats;
-
-	if (!scout_read_relation(c->key.dboid, c->key.relid, &stats))
-		return false;
-	c->live = compat_tab_live(&stats);
-	c->dead = compat_tab_dead(&stats);
-	c->ins = compat_tab_ins(&stats);
-	c->mod = compat_tab_mod(&stats);
-	c->score = score_compute(&c->thresholds, c->dead, c->ins);
-	return true;
-}
-
-bool
-candidate_is_due(const Candidate *c)
-{
-	return threshold_vacuum_due(&c->thresholds, c->dead) ||
-		threshold_insert_due(&c->thresholds, c->ins);
+	return c->lane == LANE_CATALOG || sweep_scope == SCOPE_ALL ||
+		(c->lane == LANE_AUX && sweep_scope == SCOPE_CATALOG_AUX);
 }
 
 static void
@@ -160,6 +125,53 @@ name_schema(Candidate *c, Oid namespace)
 	char	   *name = get_namespace_name(namespace);
 
 	strlcpy(c->schemaname, name ? name : "", NAMEDATALEN);
+}
+
+/* What pg_class tells. */
+static void
+fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
+{
+	name_schema(c, form->relnamespace);
+	strlcpy(c->relname, NameStr(form->relname), NAMEDATALEN);
+	c->key.dboid = form->relisshared ? InvalidOid : MyDatabaseId;
+	c->key.relid = form->oid;
+	c->lane = lane_of(form, c->schemaname);
+	c->relkind = form->relkind;
+	c->catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
+	c->temporary = form->relpersistence == RELPERSISTENCE_TEMP;
+	c->opts = opts;
+	c->settings = settings_of_table(opts, c->lane);
+	c->enabled = opts == NULL || opts->enabled;
+	c->reltuples = form->reltuples;
+	c->pages = form->relpages;
+	c->frozen_pages = compat_relallfrozen(form);
+	c->wraparound_near = wraparound_is_near(form, opts);
+}
+
+/*
+ * The statistics' counters; false when there are none, nor ever were.  A table
+ * that has been vacuumed or analyzed, but whose counters know of neither, has
+ * lost them: in a crash, by a promotion or by pg_stat_reset().
+ */
+static bool
+count(Candidate *c)
+{
+	PgStat_StatTabEntry stats;
+	bool		found = scout_read_relation(c->key.dboid, c->key.relid, &stats);
+
+	if (!found)
+		memset(&stats, 0, sizeof(stats));
+	c->live = compat_tab_live(&stats);
+	c->dead = compat_tab_dead(&stats);
+	c->ins = compat_tab_ins(&stats);
+	c->mod = compat_tab_mod(&stats);
+	c->inserted = stats.tuples_inserted;
+	c->changed = stats.tuples_updated + stats.tuples_deleted;
+	c->vacuums = compat_tab_vacuums(&stats);
+	c->history_lost = !c->temporary && c->pages > 0 && c->reltuples > 0 &&
+		c->vacuums == 0 && compat_tab_analyzes(&stats) == 0 &&
+		(double) c->inserted < c->reltuples / 2;
+	return found || c->history_lost;
 }
 
 static HTAB *
@@ -175,13 +187,15 @@ create_toast_owners(void)
 
 /* Reads one pg_class row into the list, if it is a table with statistics. */
 static List *
-read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners)
+read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners, bool catalogs_only)
 {
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 	bool		user_catalog;
 	AutoVacOpts *opts;
 	Candidate  *c;
 
+	if (catalogs_only && !IsCatalogRelationOid(form->oid))
+		return list;
 	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
 		form->relkind != RELKIND_TOASTVALUE)
 		return list;
@@ -202,18 +216,17 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners)
 
 	c = palloc0(sizeof(Candidate));
 	fill(c, form, opts, user_catalog);
-	if (!candidate_count(c))
+	if (!count(c))
 	{
 		pfree(c);
 		return list;
 	}
-	name_schema(c, form->relnamespace);
 	return lappend(list, c);
 }
 
 /* One pass over pg_class for TOAST tables, or for the others. */
 static List *
-read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast)
+read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast, bool catalogs_only)
 {
 	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
 	HeapTuple	tuple;
@@ -224,40 +237,49 @@ read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast)
 
 		CHECK_FOR_INTERRUPTS();
 		if ((form->relkind == RELKIND_TOASTVALUE) == toast)
-			list = read_row(list, tuple, RelationGetDescr(rel), toast_owners);
+			list = read_row(list, tuple, RelationGetDescr(rel), toast_owners, catalogs_only);
 	}
 	table_endscan(scan);
 	return list;
 }
 
 List *
-candidates_collect(void)
+candidates_collect(bool catalogs_only)
 {
 	List	   *list = NIL;
 	HTAB	   *toast_owners;
 	Relation	rel;
+	Weighing	w;
+	ListCell   *lc;
 
 	toast_owners = create_toast_owners();
 	rel = table_open(RelationRelationId, AccessShareLock);
 
 	/* tables before their TOAST tables, which inherit their options */
-	list = read_pass(list, rel, toast_owners, false);
-	list = read_pass(list, rel, toast_owners, true);
+	list = read_pass(list, rel, toast_owners, false, catalogs_only);
+	list = read_pass(list, rel, toast_owners, true, catalogs_only);
 
 	table_close(rel, AccessShareLock);
 	hash_destroy(toast_owners);
+
+	weighing_begin(&w);
+	foreach(lc, list)
+	{
+		CHECK_FOR_INTERRUPTS();
+		candidate_weigh(lfirst(lc), &w);
+	}
 	return list;
 }
 
 List *
-candidates_read(void)
+candidates_read(bool catalogs_only)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *list;
 
 	StartTransactionCommand();
 	MemoryContextSwitchTo(context);
-	list = candidates_collect();
+	list = candidates_collect(catalogs_only);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 	return list;
@@ -274,6 +296,7 @@ candidate_refresh(Candidate *c)
 	Relation	rel;
 	HeapTuple	tuple;
 	bool		found;
+	Weighing	w;
 
 	StartTransactionCommand();
 	MemoryContextSwitchTo(context);
@@ -292,7 +315,13 @@ candidate_refresh(Candidate *c)
 		ReleaseSysCache(tuple);
 	}
 	table_close(rel, AccessShareLock);
+	found = found && count(c);
+	if (found)
+	{
+		weighing_begin(&w);
+		candidate_weigh(c, &w);
+	}
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
-	return found && candidate_count(c);
+	return found;
 }

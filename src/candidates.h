@@ -22,6 +22,16 @@ typedef enum Lane
 	LANE_USER
 } Lane;
 
+typedef enum DueReason
+{
+	DUE_NOT,
+	DUE_DEAD,					/* dead rows */
+	DUE_INSERTED,				/* inserted rows */
+	DUE_CHECKPOINT,				/* new pages, and a checkpoint is near */
+	DUE_INSERTS_ENDED,			/* new pages, and no more are coming */
+	DUE_UNKNOWN					/* counters lost, map not all-visible */
+} DueReason;
+
 typedef struct Candidate
 {
 	DecisionKey key;			/* dboid invalid: shared catalog */
@@ -33,14 +43,26 @@ typedef struct Candidate
 	bool		catalog_horizon;	/* logical slots hold its rows back */
 	bool		temporary;
 	AutoVacOpts *opts;			/* NULL: none */
+	ThresholdSettings settings;
 	bool		enabled;		/* autovacuum_enabled */
 	double		reltuples;
-	int64		pages;
-	int64		frozen_pages;
+	int64		pages;			/* as of the last VACUUM or ANALYZE */
+	int64		frozen_pages;	/* likewise; 0: the server does not know */
 	int64		live;
 	int64		dead;
 	int64		ins;
 	int64		mod;			/* since the last ANALYZE */
+	int64		inserted;		/* so far */
+	int64		changed;		/* updated and deleted so far */
+	int64		vacuums;		/* so far */
+	bool		history_lost;	/* the counters do not go back to a vacuum */
+	Decision   *decision;		/* what is remembered; NULL: nothing */
+	TableMemory memory;
+	double		rows_per_page;
+	double		core_insert;	/* threshold without pg_sweep's own rules */
+	TimestampTz turn_at;		/* when lost history is made up for */
+	double		ins_early;		/* see Decision */
+	DueReason	due;
 	Thresholds	thresholds;
 	Score		score;
 	bool		wraparound_near;	/* core's own vacuum is close */
@@ -50,19 +72,18 @@ typedef struct Candidate
  * Reads all tables of this database that have statistics; in a transaction of
  * its own; the list and its contents are in the current memory context.
  */
-extern List *candidates_read(void);
+extern List *candidates_read(bool catalogs_only);
 
 /* The same within the caller's transaction. */
-extern List *candidates_collect(void);
+extern List *candidates_collect(bool catalogs_only);
 
 extern const char *lane_name(Lane lane);
+
+/* By sweep.scope. */
+extern bool candidate_is_in_scope(const Candidate *c);
 
 /* Reads one again; false when it is gone.  Its own transaction. */
 extern bool candidate_refresh(Candidate *c);
 
-/* Counters and what follows from them, without a transaction. */
-extern bool candidate_count(Candidate *c);
-
-extern bool candidate_is_due(const Candidate *c);
 
 #endif							/* SWEEP_CANDIDATES_H */

@@ -65,11 +65,15 @@
 #define compat_tab_dead(t)		((t)->dead_tuples)
 #define compat_tab_ins(t)		((t)->ins_since_vacuum)
 #define compat_tab_mod(t)		((t)->mod_since_analyze)
+#define compat_tab_vacuums(t)	((t)->vacuum_count + (t)->autovacuum_count)
+#define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autoanalyze_count)
 #else
 #define compat_tab_live(t)		((t)->n_live_tuples)
 #define compat_tab_dead(t)		((t)->n_dead_tuples)
 #define compat_tab_ins(t)		((t)->inserts_since_vacuum)
 #define compat_tab_mod(t)		((t)->changes_since_analyze)
+#define compat_tab_vacuums(t)	((t)->vacuum_count + (t)->autovac_vacuum_count)
+#define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autovac_analyze_count)
 #endif
 
 /* 17 counts dead items in bytes, and index progress is new. */

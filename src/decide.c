@@ -9,7 +9,10 @@
 
 #include "clock.h"
 #include "horizon.h"
+#include "next_checkpoint.h"
 #include "policy/backoff.h"
+#include "policy/freeze.h"
+#include "policy/insert.h"
 #include "scout.h"
 
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
@@ -34,6 +37,8 @@ new_decision(const Candidate *c, DecisionKind kind)
 	d.catalog_horizon = c->catalog_horizon;
 	d.dead_threshold = c->thresholds.vacuum;
 	d.ins_threshold = c->thresholds.insert;
+	d.ins_early = c->ins_early;
+	d.memory = c->memory;
 	d.dead = c->dead;
 	d.ins = c->ins;
 	strlcpy(d.schemaname, c->schemaname, NAMEDATALEN);
@@ -82,10 +87,12 @@ static void
 remember_thresholds(Decision *old, const Candidate *c)
 {
 	if (old->dead_threshold == c->thresholds.vacuum &&
-		old->ins_threshold == c->thresholds.insert)
+		old->ins_threshold == c->thresholds.insert && old->ins_early == c->ins_early)
 		return;
 	old->dead_threshold = c->thresholds.vacuum;
 	old->ins_threshold = c->thresholds.insert;
+	old->ins_early = c->ins_early;
+	old->memory = c->memory;
 	decision_put(old);
 }
 
@@ -94,28 +101,30 @@ remember_thresholds(Decision *old, const Candidate *c)
  * nor pg_class, would think otherwise now or too late.
  */
 static void
-decide_not_due(const Candidate *c, const Verdict *verdict)
+decide_not_due(const Candidate *c)
 {
-	ThresholdSettings settings = scout_server_settings();
+	ThresholdSettings settings = scout_server_settings(c->lane == LANE_CATALOG);
 	Thresholds	scout = threshold_compute(&settings, c->live, 0, 0);
-	Decision	old = verdict->known;
-	bool		known = verdict->remembered;
-	bool		vacuumed_since = known && (c->dead < old.dead || c->ins < old.ins);
+	bool		known = c->decision != NULL;
+	bool		vacuumed_since = known &&
+		(c->dead < c->decision->dead || c->ins < c->decision->ins);
 	bool		looks_due = threshold_vacuum_due(&scout, c->dead) ||
 		threshold_insert_due(&scout, c->ins);
 
 	/* what has to be waited for is not over because it is not due just now */
-	if (known && must_still_wait(&old, c))
+	if (known && must_still_wait(c->decision, c))
 		return;
-	if (known && old.failures > 0 && !vacuumed_since)
+	if (known && c->decision->failures > 0 && !vacuumed_since)
 	{
-		remember_thresholds(&old, c);
+		remember_thresholds(c->decision, c);
 		return;
 	}
 
 	if (looks_due || c->opts != NULL || !c->enabled || known ||
 		c->thresholds.vacuum < 0.8 * scout.vacuum ||
-		(c->thresholds.insert >= 0 && c->thresholds.insert < 0.8 * scout.insert))
+		(c->thresholds.insert >= 0 && c->thresholds.insert < 0.8 * scout.insert) ||
+		(c->ins_early >= 0 && c->ins > 0) ||
+		(c->history_lost && c->memory.counted_vacuums >= 0))
 	{
 		Decision	d = new_decision(c, DECISION_BELOW_THRESHOLD);
 
@@ -132,17 +141,50 @@ horizon_now(bool catalog, void *arg)
 
 /* Does what was decided earlier still hold? */
 static bool
-must_wait(const Candidate *c, const Decision *known)
+must_wait(const Candidate *c)
 {
-	Decision	d = *known;
+	DecisionMoment moment;
+	Decision	d;
 
-	if (d.kind == DECISION_DISABLED)
+	if (c->decision == NULL)
 		return false;
+	d = *c->decision;
+	if (d.kind == DECISION_DISABLED || d.kind == DECISION_OUT_OF_SCOPE)
+		return false;
+	moment.now = clock_now();
+	/* its counters say nothing */
+	if (c->due == DUE_UNKNOWN)
+		return moment.now < d.not_before;
+	/* it was when the table was weighed */
+	moment.checkpoint_near = c->due == DUE_CHECKPOINT;
 	/* it is due by what its thresholds are now */
 	d.dead_threshold = c->thresholds.vacuum;
 	d.ins_threshold = c->thresholds.insert;
-	return !decision_is_over(&d, c->dead, c->ins, clock_now(), horizon_now,
+	d.ins_early = c->ins_early;
+	return !decision_is_over(&d, c->dead, c->ins, &moment, horizon_now,
 							 unconstify(Candidate *, c));
+}
+
+/*
+ * How it is vacuumed.  New rows only: the file is not cut, which would lock
+ * out those who extend it; indexes that are read whole at every cleanup are
+ * left out as long as core would not have come by, either.
+ */
+static void
+plan(const Candidate *c, Verdict *v)
+{
+	const TableMemory *m = &c->memory;
+	bool		inserts_only = c->due == DUE_INSERTED || c->due == DUE_CHECKPOINT ||
+		c->due == DUE_INSERTS_ENDED;
+
+	if (c->lane == LANE_CATALOG)
+		return;
+	v->eager = sweep_eager_freeze &&
+		freeze_eagerly(m->eager, c->inserted - (m->vacuumed ? m->inserted : 0),
+					   c->changed - (m->vacuumed ? m->changed : 0));
+	v->options.keep_size = inserts_only;
+	v->options.keep_indexes = inserts_only && m->whole_cleanup && m->vacuumed &&
+		(double) (c->inserted - m->cleaned_at) <= c->core_insert;
 }
 
 Verdict
@@ -150,20 +192,26 @@ decide_about(const Candidate *c)
 {
 	Verdict		v = {0};
 
-	v.due = candidate_is_due(c);
-	v.remembered = decision_get(c->key, &v.known);
-	if (!v.due)
+	v.due = c->due != DUE_NOT;
+	if (!candidate_is_in_scope(c))
+		v.kind = DECISION_OUT_OF_SCOPE;
+	else if (!v.due)
 		v.kind = DECISION_BELOW_THRESHOLD;
 	else if (!c->enabled)
 		v.kind = DECISION_DISABLED;
 	else if (c->temporary)
 		v.kind = DECISION_TEMPORARY;
-	else if (v.remembered && must_wait(c, &v.known))
-		v.kind = v.known.kind;
+	else if (must_wait(c))
+	{
+		v.kind = c->decision->kind;
+		v.waiting = true;
+	}
 	else if (c->wraparound_near)
 		v.kind = DECISION_LEFT_TO_CORE;
 	else if (sweep_mode != SWEEP_ACT)
 		v.kind = DECISION_OBSERVED;
+	else
+		plan(c, &v);
 	return v;
 }
 
@@ -171,28 +219,45 @@ bool
 decide(const Candidate *c, Verdict *verdict)
 {
 	*verdict = decide_about(c);
+	if (verdict->waiting)
+		return false;			/* remembered as it is */
 	switch (verdict->kind)
 	{
 		case DECISION_NONE:
 			return true;
 		case DECISION_BELOW_THRESHOLD:
-			if (!verdict->due)
-				decide_not_due(c, verdict);
-			break;
-		case DECISION_DISABLED:
-		case DECISION_TEMPORARY:
-		case DECISION_LEFT_TO_CORE:
-			if (!verdict->remembered || !must_wait(c, &verdict->known))
-				decide_and_wait(c, verdict->kind, RECHECK_MS);
+			decide_not_due(c);
 			break;
 		case DECISION_OBSERVED:
-			if (!verdict->remembered || !must_wait(c, &verdict->known))
-				decide_observed(c);
+			decide_observed(c);
 			break;
 		default:
-			break;				/* remembered as it is */
+			if (verdict->due)
+				decide_and_wait(c, verdict->kind, RECHECK_MS);
+			break;
 	}
 	return false;
+}
+
+/* What the next vacuum of the table has to know of this one. */
+static void
+remember_vacuum(Decision *d, const Candidate *before, const Verdict *verdict,
+				const RunRecord *run)
+{
+	TableMemory *m = &d->memory;
+	double		new_pages = (double) before->ins / before->rows_per_page;
+	bool		worth = insert_was_worth((double) run_cost(&run->used, &run->costs), new_pages,
+										 run->costs.page_miss, run->costs.page_dirty);
+
+	m->vacuumed = true;
+	m->inserted = before->inserted;
+	m->changed = before->changed;
+	m->eager = verdict->eager;
+	if (!verdict->options.keep_indexes)
+		m->cleaned_at = before->inserted;
+	if (before->due == DUE_INSERTED || before->due == DUE_CHECKPOINT ||
+		before->due == DUE_INSERTS_ENDED)
+		m->costly = worth ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
 }
 
 /*
@@ -200,10 +265,9 @@ decide(const Candidate *c, Verdict *verdict)
  * removable before everything that ran when it began is gone.
  */
 void
-decide_after(const Candidate *c, const Verdict *verdict, const RunRecord *run,
-			 FullTransactionId next_xid)
+decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict,
+			 const RunRecord *run, FullTransactionId next_xid)
 {
-	Decision	old;
 	Decision	d;
 	int64		base_ms;
 	int64		max_ms;
@@ -213,9 +277,10 @@ decide_after(const Candidate *c, const Verdict *verdict, const RunRecord *run,
 	{
 		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : DECISION_VACUUMED);
 		d.not_before = clock_after(d.last_at, (int64) 1000 *
-								   (c->catalog ? sweep_catalog_min_interval_s : sweep_min_interval_s));
+								   (c->lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s));
 		if (run->dead_not_removable > 0)
 			d.horizon = next_xid;
+		remember_vacuum(&d, before, verdict, run);
 		decision_put(&d);
 		return;
 	}
@@ -241,8 +306,8 @@ decide_after(const Candidate *c, const Verdict *verdict, const RunRecord *run,
 
 	d = new_decision(c, kind);
 	d.failures = 1;
-	if (decision_get(c->key, &old) && old.kind == kind)
-		d.failures = Min(old.failures + 1, 100);
+	if (c->decision && c->decision->kind == kind)
+		d.failures = Min(c->decision->failures + 1, 100);
 	d.not_before = clock_after(d.last_at, backoff_ms(base_ms, max_ms, d.failures));
 	decision_put(&d);
 }

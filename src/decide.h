@@ -7,13 +7,17 @@
 
 #include "candidates.h"
 #include "decisions.h"
+#include "statement.h"
 
 typedef struct Verdict
 {
 	DecisionKind kind;			/* why not; DECISION_NONE: vacuum it now */
 	bool		due;
-	bool		remembered;		/* known is what was decided earlier */
-	Decision	known;
+	bool		waiting;		/* for what was decided earlier to be over */
+
+	/* how it is vacuumed */
+	bool		eager;			/* freeze all that can be */
+	StatementOptions options;
 } Verdict;
 
 /* Decides, and changes nothing; for views as well. */
@@ -23,10 +27,11 @@ extern Verdict decide_about(const Candidate *c);
 extern bool decide(const Candidate *c, Verdict *verdict);
 
 /*
- * What a vacuum came to; next_xid as it was when it began, verdict what led to
- * it.
+ * What a vacuum came to: the table before and after it, what led to it, what
+ * was the next transaction when it began.
  */
-extern void decide_after(const Candidate *c, const Verdict *verdict, const RunRecord *run,
+extern void decide_after(const Candidate *after, const Candidate *before,
+						 const Verdict *verdict, const RunRecord *run,
 						 FullTransactionId next_xid);
 
 #endif							/* SWEEP_DECIDE_H */

@@ -10,6 +10,11 @@
 
 #include "utils/hsearch.h"
 
+#include "clock.h"
+
+/* Sessions report their inserts once a second, or when they commit. */
+#define QUIET_MS	5000
+
 static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_NONE] = "none",
 	[DECISION_VACUUMED] = "vacuumed",
@@ -81,6 +86,8 @@ decision_put(const Decision *decision)
 		TimestampTz first_at = decision->last_at;
 		int64		times = 1;
 		bool		mentioned = decision->mentioned;
+		int64		seen_ins = found ? place->seen_ins : 0;
+		TimestampTz seen_at = found ? place->seen_at : 0;
 
 		if (found && place->kind == decision->kind)
 		{
@@ -93,10 +100,15 @@ decision_put(const Decision *decision)
 		if (decision->ins_threshold >= 0)
 			sweep_shared->lowest_ins_threshold =
 				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_threshold);
+		if (decision->ins_early >= 0)
+			sweep_shared->lowest_ins_threshold =
+				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_early);
 		*place = *decision;
 		place->first_at = first_at;
 		place->times = times;
 		place->mentioned = mentioned;
+		place->seen_ins = seen_ins;
+		place->seen_at = seen_at;
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }
@@ -138,6 +150,36 @@ decision_copy(int *count)
 	return copy;
 }
 
+/*
+ * Its own writer: the launcher, under the lock, shared.  A worker that reads
+ * one of the two before and one after looks once too often, or a round later.
+ */
+void
+decision_see(const Decision *decision, int64 ins, TimestampTz now)
+{
+	Decision   *d = unconstify(Decision *, decision);
+
+	if (d->seen_at != 0 && d->seen_ins == ins)
+		return;
+	d->seen_ins = ins;
+	d->seen_at = now;
+}
+
+bool
+decision_inserts_ended(const Decision *d, int64 ins, TimestampTz now)
+{
+	return d->seen_at != 0 && d->seen_ins == ins && now >= clock_after(d->seen_at, QUIET_MS);
+}
+
+/* Enough new rows to be due now, though not at any other time? */
+static bool
+is_early(const Decision *d, int64 ins, const DecisionMoment *moment)
+{
+	return d->ins_early >= 0 && (double) ins > d->ins_early &&
+		((moment->checkpoint_near && sweep_checkpoint_aware) ||
+		 decision_inserts_ended(d, ins, moment->now));
+}
+
 /* Growth is asked for only as long as nobody else has vacuumed meanwhile. */
 static bool
 has_grown(int64 now, int64 when_decided, int64 growth, double threshold)
@@ -147,20 +189,21 @@ has_grown(int64 now, int64 when_decided, int64 growth, double threshold)
 }
 
 bool
-decision_is_over(const Decision *d, int64 dead, int64 ins, TimestampTz now,
+decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment *moment,
 				 FullTransactionId (*horizon) (bool catalog, void *arg), void *arg)
 {
 	/* a worker that is there for another reason sees whether it is on again */
-	if (d->kind == DECISION_DISABLED)
+	if (d->kind == DECISION_DISABLED || d->kind == DECISION_OUT_OF_SCOPE)
 		return false;
 
 	/* somebody has said "act" since */
 	if (d->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
 		return true;
-	if (now < d->not_before)
+	if (moment->now < d->not_before)
 		return false;
 	if (!has_grown(dead, d->dead, d->dead_growth, d->dead_threshold) &&
-		!has_grown(ins, d->ins, d->ins_growth, d->ins_threshold))
+		!has_grown(ins, d->ins, d->ins_growth, d->ins_threshold) &&
+		!(d->ins_growth == 0 && is_early(d, ins, moment)))
 		return false;
 	return !FullTransactionIdIsValid(d->horizon) ||
 		FullTransactionIdFollowsOrEquals(horizon(d->catalog_horizon, arg), d->horizon);

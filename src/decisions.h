@@ -29,12 +29,24 @@ extern void decisions_lock(void);
 extern const Decision *decision_find(DecisionKey key);
 extern void decisions_unlock(void);
 
+/* The launcher has seen so many inserted rows at this round. */
+extern void decision_see(const Decision *decision, int64 ins, TimestampTz now);
+
+/* Has the table taken no more rows for a while?  As the launcher has seen it. */
+extern bool decision_inserts_ended(const Decision *decision, int64 ins, TimestampTz now);
+
+typedef struct DecisionMoment
+{
+	TimestampTz now;
+	bool		checkpoint_near;
+} DecisionMoment;
+
 /*
- * Should the table be looked at again, with these counters, at this time?
+ * Should the table be looked at again, with these counters, at this moment?
  * horizon is asked only when the decision depends on it.
  */
 extern bool decision_is_over(const Decision *decision, int64 dead, int64 ins,
-							 TimestampTz now,
+							 const DecisionMoment *moment,
 							 FullTransactionId (*horizon) (bool catalog, void *arg), void *arg);
 
 #endif							/* SWEEP_DECISIONS_H */

@@ -36,12 +36,16 @@
 #include "decisions.h"
 #include "features.h"
 #include "ledger.h"
+#include "next_checkpoint.h"
 #include "policy/backoff.h"
+#include "policy/garbage.h"
 #include "scout.h"
 #include "worker_slot.h"
 
 #define DATABASES_REFRESH_MS	10000
 #define SURVEY_INTERVAL_MS		600000	/* an active database, at least */
+#define FIRST_SURVEY_MS			600000	/* one without statistics, within */
+#define REVISIT_INTERVAL_MS		15000	/* at most so often, for lost counters */
 #define SAVE_INTERVAL_MS		5000
 #define SAVE_WARNING_MS			600000
 #define VISIT_BACKOFF_MS		1000	/* after a visit that failed */
@@ -61,11 +65,12 @@ typedef struct LauncherDatabase
 	TimestampTz last_visit;
 	TimestampTz surveyed_at;	/* 0: never */
 	int64		surveyed_changes;
+	TimestampTz revisit_at;		/* tables whose counters were lost; 0: none */
 } LauncherDatabase;
 
 static HTAB *databases;			/* LauncherDatabase */
 static TimestampTz databases_read_at = 0;
-static bool place_wanted = false;	/* the last round found none for a worker */
+static bool place_wanted[2];	/* the last round found none; for catalogs */
 static TimestampTz save_next = 0;
 static TimestampTz save_warned_at = 0;
 
@@ -160,13 +165,19 @@ read_databases(TimestampTz now)
 
 /* What a visit came to: after a failure the next one has to wait. */
 static void
-hear_of_worker(Oid dboid, TimestampTz visited_at, bool gone, bool visited, TimestampTz now)
+hear_of_worker(const WorkerSlot *slot, bool gone, bool visited, TimestampTz now)
 {
-	LauncherDatabase *db = hash_search(databases, &dboid, HASH_FIND, NULL);
+	LauncherDatabase *db = hash_search(databases, &slot->dboid, HASH_FIND, NULL);
 
 	if (db == NULL)
 		return;
-	db->last_visit = Max(db->last_visit, visited_at);
+	if (slot->visited_at > db->last_visit)
+	{
+		db->last_visit = slot->visited_at;
+		if (!slot->catalogs_only)
+			db->revisit_at = slot->revisit_at == 0 ? 0 :
+				Max(slot->revisit_at, clock_after(now, REVISIT_INTERVAL_MS));
+	}
 	if (!gone)
 		return;
 	if (visited)
@@ -209,16 +220,20 @@ may_visit(const LauncherDatabase *db, TimestampTz now)
 
 /*
  * A worker also knows reloptions, which the scout cannot see: an active
- * database is visited now and then even if nothing looks due.
+ * database is visited now and then even if nothing looks due.  One without any
+ * statistics may have lost them: those are visited one after the other.
  */
 static bool
-survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz now)
+survey_is_due(const LauncherDatabase *db, int64 changes, TimestampTz now)
 {
-	if (seen->changes == 0)
-		return false;
-	return db->surveyed_at == 0 ||
-		(now >= clock_after(db->surveyed_at, SURVEY_INTERVAL_MS) &&
-		 db->surveyed_changes != seen->changes);
+	if (db->revisit_at != 0 && now >= db->revisit_at)
+		return true;
+	if (db->surveyed_at == 0)
+		return changes > 0 ||
+			now >= clock_after(sweep_shared->launcher_started_at,
+							   garbage_turn_ms(db->dboid, 0, FIRST_SURVEY_MS));
+	return now >= clock_after(db->surveyed_at, SURVEY_INTERVAL_MS) &&
+		db->surveyed_changes != changes;
 }
 
 /* Shared catalogs are vacuumed from any database: the first that is ours. */
@@ -238,72 +253,103 @@ database_for_shared(TimestampTz now)
 	return best;
 }
 
+static void
+add_destination(Destination *to, int *n, LauncherDatabase *db, const ScoutDatabase *seen)
+{
+	to[*n].db = db;
+	to[*n].seen = seen;
+	to[*n].urgency = seen && seen->due > 0 ? seen->urgency : 0;
+	(*n)++;
+}
+
+/* size: one for each database, and one for the shared catalogs. */
 static int
-find_destinations(HTAB *seen_databases, Destination *to, int size, TimestampTz now)
+find_destinations(HTAB *seen_databases, Destination *to, TimestampTz now)
 {
 	HASH_SEQ_STATUS status;
+	LauncherDatabase *db;
 	const ScoutDatabase *seen;
+	Oid			shared = InvalidOid;
 	int			n = 0;
 
-	hash_seq_init(&status, seen_databases);
-	while ((seen = hash_seq_search(&status)) != NULL)
-	{
-		LauncherDatabase *db = seen->dboid == InvalidOid ? database_for_shared(now) :
-			hash_search(databases, &seen->dboid, HASH_FIND, NULL);
+	seen = hash_search(seen_databases, &shared, HASH_FIND, NULL);
+	db = seen && seen->due > 0 ? database_for_shared(now) : NULL;
+	if (db)
+		add_destination(to, &n, db, seen);
 
-		if (db == NULL || !may_visit(db, now) || n >= size)
-			continue;
-		if (seen->due == 0 &&
-			(seen->dboid == InvalidOid || !survey_is_due(db, seen, now)))
-			continue;
-		to[n].db = db;
-		to[n].seen = seen;
-		to[n].urgency = seen->due > 0 ? seen->urgency : 0;
-		n++;
+	hash_seq_init(&status, databases);
+	while ((db = hash_seq_search(&status)) != NULL)
+	{
+		seen = hash_search(seen_databases, &db->dboid, HASH_FIND, NULL);
+		if (may_visit(db, now) &&
+			((seen && seen->due > 0) || survey_is_due(db, seen ? seen->changes : 0, now)))
+			add_destination(to, &n, db, seen);
 	}
 	qsort(to, n, sizeof(Destination), more_urgent_first);
 	return n;
 }
 
+/*
+ * Wakes or starts a worker there; due: so many tables that it may take.  One
+ * place is for catalogs only; they may have the others as well.
+ */
+static bool
+send_worker(Oid dboid, int64 due, bool for_catalogs, TimestampTz now)
+{
+	int			there;
+
+	if (worker_slots_send_again(dboid, for_catalogs))
+		return true;
+
+	/* a survey needs any worker; each due table may have its own */
+	there = worker_slots_free_in(dboid, for_catalogs);
+	if (there > 0 && there >= due)
+		return false;
+
+	/* others may still have a worker of their own waiting for them */
+	if (for_catalogs && sweep_max_workers > 0 && !place_wanted[true] &&
+		worker_slots_count(true) < 1 && worker_slots_start(dboid, true, now))
+		return true;
+	if (!place_wanted[false] && worker_slots_count(false) < sweep_max_workers &&
+		worker_slots_start(dboid, false, now))
+		return true;
+	place_wanted[for_catalogs] = true;
+	return false;
+}
+
 static void
 send_workers(HTAB *seen_databases, TimestampTz now)
 {
-	int			size = (int) hash_get_num_entries(seen_databases);
-	Destination *to = palloc(sizeof(Destination) * Max(size, 1));
-	int			n = find_destinations(seen_databases, to, size, now);
-	int			running = worker_slots_count();
+	Destination *to = palloc(sizeof(Destination) * (hash_get_num_entries(databases) + 1));
+	int			n = find_destinations(seen_databases, to, now);
 
-	place_wanted = false;
+	place_wanted[false] = place_wanted[true] = false;
 	for (int i = 0; i < n; i++)
 	{
-		Oid			dboid = to[i].db->dboid;
+		if (to[i].seen && to[i].seen->due_catalogs > 0)
+			(void) send_worker(to[i].db->dboid, to[i].seen->due_catalogs, true, now);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		const ScoutDatabase *seen = to[i].seen;
+		int64		due = seen ? seen->due - seen->due_catalogs : 0;
 
-		if (!worker_slots_send_again(dboid))
-		{
-			int			there = worker_slots_free_in(dboid);
-
-			/* a survey needs any worker; each due table may have its own */
-			if (there > 0 && there >= to[i].seen->due)
-				continue;
-			/* others may still have a worker of their own waiting for them */
-			if (place_wanted || running >= sweep_max_workers ||
-				!worker_slots_start(dboid, now))
-			{
-				place_wanted = true;
-				continue;
-			}
-			running++;
-		}
+		if ((due == 0 && seen && seen->due_catalogs > 0) ||
+			!send_worker(to[i].db->dboid, due, false, now))
+			continue;
 
 		/* every visit looks at all tables */
-		if (to[i].seen->dboid != InvalidOid)
+		if (seen == NULL || seen->dboid != InvalidOid)
 		{
 			to[i].db->surveyed_at = now;
-			to[i].db->surveyed_changes = to[i].seen->changes;
+			to[i].db->surveyed_changes = seen ? seen->changes : 0;
+			to[i].db->revisit_at = 0;
 		}
 	}
-	if (place_wanted)
-		worker_slots_dismiss_one();
+	if (place_wanted[true])
+		worker_slots_dismiss_one(true);
+	if (place_wanted[false])
+		worker_slots_dismiss_one(false);
 	pfree(to);
 }
 
@@ -384,6 +430,7 @@ round_run(void)
 	MemoryContextSwitchTo(context); /* a transaction may have left another one */
 	began = clock_now();
 	seen = scout_create_databases(CurrentMemoryContext);
+	next_checkpoint_watch(began);
 	relations = scout_round(seen, began);
 	if (a_database_is_new(seen))
 	{
@@ -464,12 +511,19 @@ launcher_begin(void)
 	CommitTransactionCommand();
 }
 
+static bool
+is_in_scope(const Decision *decision, void *arg)
+{
+	return decision->kind != DECISION_OUT_OF_SCOPE;
+}
+
 /* Everything that follows from the settings, at start and at each reload. */
 static void
 apply_settings(void)
 {
 	bgworker_publish_settings();
 	databases_read_at = 0;		/* sweep.databases may have changed */
+	decision_forget(is_in_scope, NULL); /* so may sweep.scope */
 }
 
 /* A failed round must not end the process: it is logged and tried again. */
@@ -537,14 +591,15 @@ sweep_launcher_main(Datum arg)
 		now = clock_now();
 		pg_atomic_write_u32(&sweep_shared->metering, !shmem_is_off());
 		/* their end sets the latch, too */
-		if (worker_slots_reap(hear_of_worker, now) && place_wanted)
+		if (worker_slots_reap(hear_of_worker, now) && (place_wanted[false] || place_wanted[true]))
 			next_round = Min(next_round, clock_after(last_round, PLACE_WANTED_MS));
 		if (shmem_is_off())
 		{
 			worker_slots_stop_all();
 			save_runs(true);
 			/* what still runs is looked after; then only the latch counts */
-			next_round = worker_slots_count() > 0 ? clock_after(now, 100) : 0;
+			next_round = worker_slots_count(false) + worker_slots_count(true) > 0 ?
+				clock_after(now, 100) : 0;
 		}
 		else if (now >= next_round)
 		{

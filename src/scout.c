@@ -14,6 +14,7 @@
  */
 #include "scout.h"
 
+#include "catalog/catalog.h"
 #include "lib/dshash.h"
 #include "postmaster/autovacuum.h"
 #include "utils/memutils.h"
@@ -22,7 +23,10 @@
 #include "compat.h"
 #include "decisions.h"
 #include "horizon.h"
+#include "next_checkpoint.h"
+#include "policy/insert.h"
 #include "policy/score.h"
+#include "weigh.h"
 #include "worker_slot.h"
 
 #define SCOUT_CACHE		1024
@@ -51,9 +55,10 @@ typedef struct ScoutRound
 	ScoutDatabase *cache[SCOUT_CACHE];	/* of that hash, by the OID's low bits */
 	int64		never_due_dead; /* no table is due with so few */
 	int64		never_due_ins;
-	ThresholdSettings settings;
+	ThresholdSettings settings[2];	/* of tables, of catalogs */
+	InsertSettings insert;
 	WorkerClaims claims;
-	TimestampTz now;
+	DecisionMoment moment;
 } ScoutRound;
 
 HTAB *
@@ -68,15 +73,24 @@ scout_create_databases(MemoryContext context)
 }
 
 ThresholdSettings
-scout_server_settings(void)
+scout_server_settings(bool catalog)
 {
 	ThresholdSettings settings;
 
-	settings.vacuum_base = autovacuum_vac_thresh;
-	settings.vacuum_scale = autovacuum_vac_scale;
+	settings.vacuum_base = sweep_vacuum_threshold >= 0 ?
+		sweep_vacuum_threshold : autovacuum_vac_thresh;
+	settings.vacuum_scale = sweep_vacuum_scale_factor >= 0 ?
+		sweep_vacuum_scale_factor : autovacuum_vac_scale;
 	settings.vacuum_max = compat_vacuum_max_threshold(NULL);
-	settings.insert_base = autovacuum_vac_ins_thresh;
-	settings.insert_scale = autovacuum_vac_ins_scale;
+	settings.insert_base = sweep_insert_threshold >= 0 ?
+		sweep_insert_threshold : autovacuum_vac_ins_thresh;
+	settings.insert_scale = sweep_insert_scale_factor >= 0 ?
+		sweep_insert_scale_factor : autovacuum_vac_ins_scale;
+	if (catalog)
+	{
+		settings.vacuum_base = sweep_catalog_threshold;
+		settings.vacuum_scale = sweep_catalog_scale_factor;
+	}
 	return settings;
 }
 
@@ -120,6 +134,15 @@ round_horizon(bool catalog, void *arg)
 	return db->horizon[catalog];
 }
 
+/* Large, taking rows, and nothing is known of how much of it is frozen. */
+static bool
+is_worth_a_look(const ScoutRound *round, bool catalog, int64 live, int64 ins)
+{
+	double		least = catalog ? -1 : insert_look_at(&round->insert, (double) live);
+
+	return least >= 0 && (double) ins > least;
+}
+
 static void
 look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 {
@@ -127,6 +150,7 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	int64		dead = compat_tab_dead(stats);
 	int64		ins = compat_tab_ins(stats);
 	const Decision *decision;
+	bool		catalog = IsCatalogRelationOid(key.relid);
 	Thresholds	t;
 	Score		score;
 
@@ -135,19 +159,24 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	db->changes += dead + ins + compat_tab_mod(stats);
 	if (dead <= round->never_due_dead && ins <= round->never_due_ins)
 		return;
+	if (!catalog && sweep_scope == SCOPE_CATALOG)
+		return;
 
 	decision = decision_find(key);
 	if (decision)
 	{
-		if (!decision_is_over(decision, dead, ins, round->now, round_horizon, db))
+		if (decision->ins_early >= 0 && (double) ins > decision->ins_early)
+			decision_see(decision, ins, round->moment.now);
+		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
 			return;
 		t.vacuum = decision->dead_threshold;
 		t.insert = decision->ins_threshold;
 	}
 	else
 	{
-		t = threshold_compute(&round->settings, compat_tab_live(stats), 0, 0);
-		if (!threshold_vacuum_due(&t, dead) && !threshold_insert_due(&t, ins))
+		t = threshold_compute(&round->settings[catalog], compat_tab_live(stats), 0, 0);
+		if (!threshold_vacuum_due(&t, dead) && !threshold_insert_due(&t, ins) &&
+			!is_worth_a_look(round, catalog, compat_tab_live(stats), ins))
 			return;
 	}
 
@@ -155,6 +184,7 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 		return;
 	score = score_compute(&t, dead, ins);
 	db->due++;
+	db->due_catalogs += catalog;
 	db->urgency = Max(db->urgency, score.score);
 }
 
@@ -191,8 +221,11 @@ scout_round(HTAB *databases, TimestampTz now)
 	PgStatShared_HashEntry *entry;
 	int64		relations = 0;
 
-	round.now = now;
-	round.settings = scout_server_settings();
+	round.moment.now = now;
+	round.moment.checkpoint_near = next_checkpoint_is_near(now);
+	round.settings[false] = scout_server_settings(false);
+	round.settings[true] = scout_server_settings(true);
+	round.insert = weigh_insert_settings(&round.settings[false]);
 	worker_slots_claims(&round.claims);
 	if (trail == NULL)
 		trail = MemoryContextAlloc(TopMemoryContext, sizeof(ScoutStep) * SCOUT_TRAIL);
@@ -200,13 +233,14 @@ scout_round(HTAB *databases, TimestampTz now)
 	decisions_lock();
 
 	/* most tables have few: those need not be looked up */
-	round.never_due_dead = Min(round.settings.vacuum_base,
-							   sweep_shared->lowest_dead_threshold);
-	if (round.settings.vacuum_max >= 0)
-		round.never_due_dead = Min(round.never_due_dead, round.settings.vacuum_max);
+	round.never_due_dead = Min(round.settings[false].vacuum_base,
+							   round.settings[true].vacuum_base);
+	round.never_due_dead = Min(round.never_due_dead, sweep_shared->lowest_dead_threshold);
+	if (round.settings[false].vacuum_max >= 0)
+		round.never_due_dead = Min(round.never_due_dead, round.settings[false].vacuum_max);
 	round.never_due_ins = sweep_shared->lowest_ins_threshold;
-	if (round.settings.insert_base >= 0)
-		round.never_due_ins = Min(round.never_due_ins, round.settings.insert_base);
+	if (round.settings[false].insert_base >= 0)
+		round.never_due_ins = Min(round.never_due_ins, round.settings[false].insert_base);
 	dshash_seq_init(&status, pgStatLocal.shared_hash, false);
 	while ((entry = dshash_seq_next(&status)) != NULL)
 	{

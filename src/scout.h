@@ -17,6 +17,7 @@ typedef struct ScoutDatabase
 	Oid			dboid;			/* hash key; invalid: shared catalogs */
 	int64		relations;
 	int64		due;
+	int64		due_catalogs;	/* of them */
 	int64		dead_tuples;
 	int64		changes;		/* sum of all counters, to see activity */
 	double		urgency;		/* highest score among the due ones */
@@ -36,7 +37,7 @@ extern int64 scout_round(HTAB *databases, TimestampTz now);
 /* A table's counters, without connecting to its database. */
 extern bool scout_read_relation(Oid dboid, Oid relid, PgStat_StatTabEntry *entry);
 
-/* The server-wide thresholds' settings. */
-extern ThresholdSettings scout_server_settings(void);
+/* The settings of the thresholds, for catalogs or for other tables. */
+extern ThresholdSettings scout_server_settings(bool catalog);
 
 #endif							/* SWEEP_SCOUT_H */

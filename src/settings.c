@@ -16,6 +16,18 @@
 int			sweep_mode = SWEEP_OBSERVE;
 char	   *sweep_databases = NULL;
 char	   *sweep_exclude_databases = NULL;
+int			sweep_scope = SCOPE_ALL;
+char	   *sweep_aux_schemas = NULL;
+int			sweep_vacuum_threshold = -1;
+double		sweep_vacuum_scale_factor = -1;
+int			sweep_insert_threshold = -1;
+double		sweep_insert_scale_factor = -1;
+int			sweep_catalog_threshold = 500;
+double		sweep_catalog_scale_factor = 0.05;
+double		sweep_insert_cache_fraction = 0.25;
+bool		sweep_insert_active_part = true;
+bool		sweep_checkpoint_aware = true;
+bool		sweep_eager_freeze = true;
 int			sweep_naptime_ms = 1000;
 int			sweep_min_interval_s = 60;
 int			sweep_catalog_min_interval_s = 5;
@@ -35,8 +47,19 @@ static const struct config_enum_entry mode_options[] = {
 	{NULL, 0, false}
 };
 
+static const struct config_enum_entry scope_options[] = {
+	{"catalog", SCOPE_CATALOG, false},
+	{"catalog_aux", SCOPE_CATALOG_AUX, false},
+	{"all", SCOPE_ALL, false},
+	{NULL, 0, false}
+};
+
+/* Metadata of engines that keep it in tables of their own. */
+#define AUX_SCHEMAS \
+	"columnar, columnar_internal, _timescaledb_catalog, pg_aoseg, cron, partman"
+
 /*
- * Walks a comma-separated list of database names as SplitIdentifierString()
+ * Walks a comma-separated list of names as SplitIdentifierString()
  * does, without its down-casing: a name is quoted only when it holds a comma,
  * a quote or outer space.  Calls visit for each; stops when it returns true.
  * Returns false when the list is malformed.
@@ -121,7 +144,7 @@ list_check(char **newval, void **extra, GucSource source)
 		return true;
 
 	GUC_check_errdetail("List syntax is invalid.");
-	GUC_check_errhint("Give database names separated by commas, in double quotes where a name holds a comma, a quote or outer spaces, or * for all.");
+	GUC_check_errhint("Give names separated by commas, in double quotes where a name holds a comma, a quote or outer spaces, or * for all.");
 	return false;
 }
 
@@ -137,6 +160,15 @@ settings_database_scope(const char *datname)
 		list_walk(sweep_exclude_databases, same_name, unconstify(char *, datname), &found) && found)
 		return DATABASE_EXCLUDED;
 	return DATABASE_OURS;
+}
+
+bool
+settings_schema_is_aux(const char *nspname)
+{
+	bool		found = false;
+
+	return sweep_aux_schemas != NULL &&
+		list_walk(sweep_aux_schemas, same_name, unconstify(char *, nspname), &found) && found;
 }
 
 const char *
@@ -163,6 +195,76 @@ define_what_is_done(void)
 							   "A comma-separated list of names; it wins over sweep.databases.",
 							   &sweep_exclude_databases, "",
 							   PGC_SIGHUP, 0, list_check, NULL, NULL);
+	DefineCustomEnumVariable("sweep.scope",
+							 "Sets whether pg_sweep looks after system catalogs only, auxiliary tables as well, or all.",
+							 "Auxiliary are TOAST tables and those in the schemas of sweep.aux_schemas.",
+							 &sweep_scope, SCOPE_ALL, scope_options,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("sweep.aux_schemas",
+							   "Sets the schemas whose tables count as auxiliary, see sweep.scope.",
+							   "A comma-separated list of names, or * for all.",
+							   &sweep_aux_schemas, AUX_SCHEMAS,
+							   PGC_SIGHUP, 0, list_check, NULL, NULL);
+}
+
+static void
+define_thresholds(void)
+{
+	DefineCustomIntVariable("sweep.vacuum_threshold",
+							"Sets the number of dead rows before a vacuum.",
+							"-1 takes autovacuum_vacuum_threshold.  A table's own value wins.",
+							&sweep_vacuum_threshold, -1, -1, INT_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("sweep.vacuum_scale_factor",
+							 "Sets the number of dead rows before a vacuum as a fraction of the table.",
+							 "-1 takes autovacuum_vacuum_scale_factor.  A table's own value wins.",
+							 &sweep_vacuum_scale_factor, -1, -1, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.insert_threshold",
+							"Sets the number of inserted rows before a vacuum.",
+							"-1 takes autovacuum_vacuum_insert_threshold.  A table's own value wins.",
+							&sweep_insert_threshold, -1, -1, INT_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("sweep.insert_scale_factor",
+							 "Sets the number of inserted rows before a vacuum as a fraction of the table's unfrozen part.",
+							 "-1 takes autovacuum_vacuum_insert_scale_factor.  A table's own value wins.",
+							 &sweep_insert_scale_factor, -1, -1, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.catalog_threshold",
+							"Sets the number of dead rows before a vacuum of a system catalog.",
+							NULL,
+							&sweep_catalog_threshold, 500, 0, INT_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("sweep.catalog_scale_factor",
+							 "Sets the number of dead rows before a vacuum of a system catalog as a fraction of it.",
+							 NULL,
+							 &sweep_catalog_scale_factor, 0.05, 0, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+static void
+define_insert_rules(void)
+{
+	DefineCustomRealVariable("sweep.insert_cache_fraction",
+							 "Sets the fraction of shared_buffers that new pages may fill before a vacuum.",
+							 "So that it finds them in memory.  0 switches that off.",
+							 &sweep_insert_cache_fraction, 0.25, 0, 1,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.insert_active_part",
+							 "Measures inserted rows by the part of the table that is not frozen.",
+							 NULL,
+							 &sweep_insert_active_part, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.checkpoint_aware",
+							 "Vacuums a table with new rows shortly before a checkpoint.",
+							 "Afterwards each of its pages would be logged in full once more.",
+							 &sweep_checkpoint_aware, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.eager_freeze",
+							 "Freezes all that it can in tables that rows are only inserted into.",
+							 NULL,
+							 &sweep_eager_freeze, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
 static void
@@ -234,6 +336,8 @@ void
 settings_define(void)
 {
 	define_what_is_done();
+	define_thresholds();
+	define_insert_rules();
 	define_when_it_is_done();
 	define_what_is_shown();
 	MarkGUCPrefixReserved("sweep");

@@ -14,6 +14,14 @@ typedef enum SweepMode
 	SWEEP_ACT
 } SweepMode;
 
+/* Which tables are ours; each has those of the one before it, too. */
+typedef enum SweepScope
+{
+	SCOPE_CATALOG,				/* pg_catalog and its TOAST tables */
+	SCOPE_CATALOG_AUX,			/* other TOAST tables, sweep.aux_schemas */
+	SCOPE_ALL
+} SweepScope;
+
 #define SWEEP_WORKERS_LIMIT			32
 
 #define METER_INTERVAL_MIN_MS		100
@@ -22,6 +30,18 @@ typedef enum SweepMode
 extern int	sweep_mode;			/* SweepMode */
 extern char *sweep_databases;
 extern char *sweep_exclude_databases;
+extern int	sweep_scope;		/* SweepScope */
+extern char *sweep_aux_schemas;
+extern int	sweep_vacuum_threshold; /* -1, here and below: the server's */
+extern double sweep_vacuum_scale_factor;
+extern int	sweep_insert_threshold;
+extern double sweep_insert_scale_factor;
+extern int	sweep_catalog_threshold;
+extern double sweep_catalog_scale_factor;
+extern double sweep_insert_cache_fraction;
+extern bool sweep_insert_active_part;
+extern bool sweep_checkpoint_aware;
+extern bool sweep_eager_freeze;
 extern int	sweep_naptime_ms;
 extern int	sweep_min_interval_s;
 extern int	sweep_catalog_min_interval_s;
@@ -45,5 +65,8 @@ typedef enum DatabaseScope
 } DatabaseScope;
 
 extern DatabaseScope settings_database_scope(const char *datname);
+
+/* Is it in sweep.aux_schemas? */
+extern bool settings_schema_is_aux(const char *nspname);
 
 #endif							/* SWEEP_SETTINGS_H */

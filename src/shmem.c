@@ -73,6 +73,7 @@ initialize(void)
 	pg_atomic_init_u32(&sweep_shared->recent_crashes, 0);
 	pg_atomic_init_u32(&sweep_shared->metering, sweep_mode != SWEEP_OFF);
 	pg_atomic_init_u32(&sweep_shared->vacuuming, 0);
+	pg_atomic_init_u64(&sweep_shared->next_checkpoint_at, 0);
 	pg_atomic_init_u64(&sweep_shared->decisions_dropped, 0);
 	SpinLockInit(&sweep_shared->mutex);
 	sweep_shared->ledger.next_run_id = 1;

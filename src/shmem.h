@@ -121,6 +121,30 @@ typedef struct DecisionKey
 } DecisionKey;
 
 /*
+ * What is remembered of a table from vacuum to vacuum, whatever was decided
+ * between them.
+ */
+typedef struct TableMemory
+{
+	/* the visibility map, counted when the statistics were these */
+	int64		counted_vacuums;	/* of the table so far; -1: not counted */
+	int64		counted_changes;	/* rows changed so far */
+	int64		pages;
+	int64		frozen_pages;
+	int64		visible_pages;
+	bool		whole_cleanup;	/* has indexes whose cleanup reads them whole */
+
+	/* at the last vacuum by pg_sweep */
+	bool		vacuumed;		/* there was one */
+	int64		inserted;		/* rows so far */
+	int64		changed;		/* updated and deleted rows so far */
+	int64		cleaned_at;		/* inserted when the indexes were cleaned */
+	bool		eager;			/* it froze all that it could */
+	uint8		costly;			/* insert vacuums in a row not worth their
+								 * cost */
+} TableMemory;
+
+/*
  * What was decided last about one table, and when to look at it again.
  * Writer: workers; reader: launcher, workers, views; protection:
  * LOCK_DECISIONS.
@@ -139,10 +163,16 @@ typedef struct Decision
 	bool		catalog_horizon;	/* logical slots hold it, too */
 	double		dead_threshold; /* exact; must be exceeded */
 	double		ins_threshold;	/* exact; negative: disabled */
+	double		ins_early;		/* before a checkpoint, or when inserts end */
 	int64		dead;			/* counters when decided */
 	int64		ins;
 	int64		dead_growth;	/* ask again beyond this; 0: at once */
 	int64		ins_growth;
+	TableMemory memory;
+
+	/* writer: launcher, with the lock shared; only it and workers look */
+	int64		seen_ins;		/* inserted rows at the last round */
+	TimestampTz seen_at;		/* since when it is so many */
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];
 } Decision;
@@ -184,12 +214,15 @@ typedef struct WorkerSlot
 	WorkerState state;
 	uint32		generation;		/* which start of this slot; launcher */
 	Oid			dboid;
+	bool		catalogs_only;	/* the place that other tables never take;
+								 * launcher */
 	int			pid;			/* worker */
 	bool		look_again;		/* set by the launcher, cleared by the worker */
 	Oid			relid;			/* claimed by the worker now */
 	bool		relid_shared;	/* it is a shared catalog */
 	bool		visited;		/* looked at all tables, without an error */
 	TimestampTz visited_at;		/* when it last did; 0: not yet */
+	TimestampTz revisit_at;		/* tables have their turn then; 0: none */
 	bool		stop;			/* set by the launcher: leave */
 	struct Latch *latch;		/* worker; NULL: not there (yet) */
 	TimestampTz started_at;
@@ -251,6 +284,9 @@ typedef struct SweepShared
 
 	/* writer: launcher at each reload; read by ticks */
 	pg_atomic_uint32 metering;	/* 1 unless mode is off or the breaker is */
+
+	/* writer: launcher; 0: unknown */
+	pg_atomic_uint64 next_checkpoint_at;
 
 	/*
 	 * Who shares the cost limit: own vacuums, and core's autovacuum workers,

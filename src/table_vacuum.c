@@ -58,7 +58,7 @@ force_int(const char *name, int value)
  * balance; the others share the limit, which is returned, else 0.
  */
 static int
-apply_table_settings(const AutoVacOpts *opts)
+apply_table_settings(const AutoVacOpts *opts, bool eager)
 {
 	bool		own_cost = opts && (opts->vacuum_cost_limit > 0 || opts->vacuum_cost_delay >= 0);
 	double		delay = autovacuum_vac_cost_delay;
@@ -79,12 +79,17 @@ apply_table_settings(const AutoVacOpts *opts)
 	share_limit(!own_cost);
 	force_int("vacuum_cost_limit", own_cost ? limit : meter_own_limit(limit));
 
+	/* not FREEZE: that is aggressive, and waits for pins */
 	if (opts && opts->freeze_min_age >= 0)
 		force_int("vacuum_freeze_min_age", opts->freeze_min_age);
+	else if (eager)
+		force_int("vacuum_freeze_min_age", 0);
 	if (opts && opts->freeze_table_age >= 0)
 		force_int("vacuum_freeze_table_age", opts->freeze_table_age);
 	if (opts && opts->multixact_freeze_min_age >= 0)
 		force_int("vacuum_multixact_freeze_min_age", opts->multixact_freeze_min_age);
+	else if (eager)
+		force_int("vacuum_multixact_freeze_min_age", 0);
 	if (opts && opts->multixact_freeze_table_age >= 0)
 		force_int("vacuum_multixact_freeze_table_age", opts->multixact_freeze_table_age);
 	return own_cost ? 0 : limit;
@@ -132,12 +137,30 @@ record_unbegun(const Candidate *c, const char *reason, TimestampTz began, int sq
 static void
 describe_reason(const Candidate *c, char *reason)
 {
-	if (c->score.vacuum_score >= c->score.vacuum_insert_score)
-		snprintf(reason, RUN_REASON_LEN, "dead tuples " INT64_FORMAT " > %.0f, score %.2f",
-				 c->dead, c->thresholds.vacuum, c->score.score);
-	else
-		snprintf(reason, RUN_REASON_LEN, "inserted tuples " INT64_FORMAT " > %.0f, score %.2f",
-				 c->ins, c->thresholds.insert, c->score.score);
+	char		what[64] = "";
+
+	switch (c->due)
+	{
+		case DUE_DEAD:
+			snprintf(what, sizeof(what), "dead tuples " INT64_FORMAT " > %.0f",
+					 c->dead, c->thresholds.vacuum);
+			break;
+		case DUE_CHECKPOINT:
+			snprintf(what, sizeof(what), INT64_FORMAT " tuples inserted before a checkpoint", c->ins);
+			break;
+		case DUE_INSERTS_ENDED:
+			snprintf(what, sizeof(what), "inserts have ended after " INT64_FORMAT " tuples", c->ins);
+			break;
+		case DUE_UNKNOWN:
+			snprintf(what, sizeof(what), "statistics lost, " INT64_FORMAT " of " INT64_FORMAT " pages all-visible",
+					 c->memory.visible_pages, c->memory.pages);
+			break;
+		default:
+			snprintf(what, sizeof(what), "inserted tuples " INT64_FORMAT " > %.0f",
+					 c->ins, c->thresholds.insert);
+			break;
+	}
+	snprintf(reason, RUN_REASON_LEN, "%s, score %.2f", what, c->score.score);
 }
 
 void
@@ -160,17 +183,17 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	bool		recorded;
 	int			sqlstate;
 	int			shared_limit;
-	StatementOptions options = {0};
+	Candidate	before = *c;
 
 	describe_reason(c, reason);
 	snprintf(activity, sizeof(activity), "sweep: VACUUM %s.%s", c->schemaname, c->relname);
 	pgstat_report_activity(STATE_RUNNING, activity);
 	bgworker_become_vacuum();	/* undoes what the last table had of its own */
-	shared_limit = apply_table_settings(c->opts);
+	shared_limit = apply_table_settings(c->opts, verdict->eager);
 
 	meter_own_begin(c->schemaname, c->relname, reason, shared_limit);
 	log_capture_begin(my_database, c->schemaname, c->relname, server_log_level);
-	sqlstate = statement_try(statement_vacuum(c->key.relid, &options), c->relname);
+	sqlstate = statement_try(statement_vacuum(c->key.relid, &verdict->options), c->relname);
 	log_capture_end();
 	share_limit(false);
 	recorded = meter_own_end(&run);
@@ -183,6 +206,6 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 		return;					/* dropped meanwhile */
 	if (!recorded)
 		record_unbegun(c, reason, began, sqlstate, &run);
-	decide_after(c, verdict, &run, next_xid);
+	decide_after(c, &before, verdict, &run, next_xid);
 	pgstat_report_stat(true);
 }

@@ -164,6 +164,12 @@ put_decision_reason(Row *row, const Decision *d)
 		case DECISION_TEMPORARY:
 			strlcpy(text, "only the session of a temporary table can vacuum it", sizeof(text));
 			break;
+		case DECISION_OUT_OF_SCOPE:
+			strlcpy(text, "not in sweep.scope", sizeof(text));
+			break;
+		case DECISION_SNOOZED:
+			strlcpy(text, "snoozed until then", sizeof(text));
+			break;
 		case DECISION_LEFT_TO_CORE:
 			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", sizeof(text));
 			break;

@@ -49,10 +49,26 @@ must_stop(void)
 static int
 more_urgent_first(const ListCell *a, const ListCell *b)
 {
-	double		x = ((const Candidate *) lfirst(a))->score.score;
-	double		y = ((const Candidate *) lfirst(b))->score.score;
+	const Candidate *c = lfirst(a);
+	const Candidate *d = lfirst(b);
+	double		x = c->score.score;
+	double		y = d->score.score;
 
+	/* every query needs the catalogs, and a checkpoint does not wait */
+	if ((c->lane == LANE_CATALOG) != (d->lane == LANE_CATALOG))
+		return c->lane == LANE_CATALOG ? -1 : 1;
+	if ((c->due == DUE_CHECKPOINT) != (d->due == DUE_CHECKPOINT))
+		return c->due == DUE_CHECKPOINT ? -1 : 1;
 	return x < y ? 1 : (x > y ? -1 : 0);
+}
+
+/* The turn that comes next, of tables whose counters were lost. */
+static TimestampTz
+earlier_turn(TimestampTz so_far, TimestampTz turn_at)
+{
+	if (turn_at <= clock_now())
+		return so_far;
+	return so_far == 0 ? turn_at : Min(so_far, turn_at);
 }
 
 static bool
@@ -87,19 +103,25 @@ forget_dropped_tables(List *candidates)
 static bool
 visit(void)
 {
-	List	   *candidates = candidates_read();
+	List	   *candidates = candidates_read(worker_slot_is_for_catalogs());
 	List	   *due = NIL;
 	ListCell   *lc;
 	Verdict		verdict;
+	TimestampTz revisit_at = 0;
 	bool		vacuumed = false;
 	bool		remembered;
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
-	forget_dropped_tables(candidates);
+	if (!worker_slot_is_for_catalogs())
+		forget_dropped_tables(candidates);
 	foreach(lc, candidates)
 	{
-		if (decide(lfirst(lc), &verdict))
-			due = lappend(due, lfirst(lc));
+		Candidate  *c = lfirst(lc);
+
+		if (decide(c, &verdict))
+			due = lappend(due, c);
+		else if (c->history_lost && c->due == DUE_NOT)
+			revisit_at = earlier_turn(revisit_at, c->turn_at);
 	}
 	list_sort(due, more_urgent_first);
 
@@ -123,7 +145,7 @@ visit(void)
 
 	/* what could not be remembered would be asked for again at once */
 	remembered = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
-	worker_slot_visited(remembered);
+	worker_slot_visited(remembered, revisit_at);
 	if (!remembered)
 		return false;
 

@@ -92,22 +92,32 @@ worker_slots_count_in(Oid dboid)
  * ----
  */
 
-/* Places that are taken, also by what has ended and was not reaped yet. */
+/*
+ * Places of that kind that are taken, also by what has ended and was not
+ * reaped yet.
+ */
 int
-worker_slots_count(void)
+worker_slots_count(bool catalogs_only)
 {
 	int			n = 0;
 
 	lock(LW_SHARED);
 	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-		n += sweep_shared->workers[i].state != WORKER_FREE;
+	{
+		const WorkerSlot *w = &sweep_shared->workers[i];
+
+		n += w->state != WORKER_FREE && w->catalogs_only == catalogs_only;
+	}
 	unlock();
 	return n;
 }
 
-/* Workers in a database that hold no table, so are about to take one. */
+/*
+ * Workers in a database that hold no table, so are about to take one: a
+ * catalog, or any table.
+ */
 int
-worker_slots_free_in(Oid dboid)
+worker_slots_free_in(Oid dboid, bool for_catalogs)
 {
 	int			n = 0;
 
@@ -117,7 +127,8 @@ worker_slots_free_in(Oid dboid)
 		const WorkerSlot *w = &sweep_shared->workers[i];
 
 		n += w->state != WORKER_FREE && w->state != WORKER_DONE && !w->stop &&
-			w->dboid == dboid && w->relid == InvalidOid;
+			w->dboid == dboid && w->relid == InvalidOid &&
+			(for_catalogs || !w->catalogs_only);
 	}
 	unlock();
 	return n;
@@ -125,7 +136,7 @@ worker_slots_free_in(Oid dboid)
 
 /* Takes a place for a worker; -1: there is none. */
 static int
-take_place(Oid dboid, TimestampTz now, uint32 *generation)
+take_place(Oid dboid, bool catalogs_only, TimestampTz now, uint32 *generation)
 {
 	int			slot = -1;
 
@@ -142,6 +153,7 @@ take_place(Oid dboid, TimestampTz now, uint32 *generation)
 		w->generation = *generation;
 		w->state = WORKER_STARTING;
 		w->dboid = dboid;
+		w->catalogs_only = catalogs_only;
 		w->started_at = now;
 	}
 	unlock();
@@ -174,11 +186,11 @@ free_place(int slot, int pid)
 }
 
 bool
-worker_slots_start(Oid dboid, TimestampTz now)
+worker_slots_start(Oid dboid, bool catalogs_only, TimestampTz now)
 {
 	MemoryContext context;
 	uint32		generation = 0;
-	int			slot = take_place(dboid, now, &generation);
+	int			slot = take_place(dboid, catalogs_only, now, &generation);
 	bool		started;
 
 	if (slot < 0)
@@ -209,7 +221,7 @@ is_idle(const WorkerSlot *w)
 
 /* Wakes a lingering worker of that database; false if there is none. */
 bool
-worker_slots_send_again(Oid dboid)
+worker_slots_send_again(Oid dboid, bool for_catalogs)
 {
 	bool		sent = false;
 
@@ -218,7 +230,7 @@ worker_slots_send_again(Oid dboid)
 	{
 		WorkerSlot *w = &sweep_shared->workers[i];
 
-		sent = is_idle(w) && w->dboid == dboid;
+		sent = is_idle(w) && w->dboid == dboid && (for_catalogs || !w->catalogs_only);
 		if (sent)
 		{
 			w->look_again = true;
@@ -231,7 +243,7 @@ worker_slots_send_again(Oid dboid)
 
 /* Its place is wanted for another database: a lingering worker leaves. */
 void
-worker_slots_dismiss_one(void)
+worker_slots_dismiss_one(bool catalogs_only)
 {
 	bool		dismissed = false;
 
@@ -241,14 +253,15 @@ worker_slots_dismiss_one(void)
 	{
 		const WorkerSlot *w = &sweep_shared->workers[i];
 
-		dismissed = dismissed || w->state == WORKER_DONE ||
-			(w->state != WORKER_FREE && w->stop);
+		dismissed = dismissed ||
+			(w->catalogs_only == catalogs_only &&
+			 (w->state == WORKER_DONE || (w->state != WORKER_FREE && w->stop)));
 	}
 	for (int i = 0; i < SWEEP_WORKERS_LIMIT && !dismissed; i++)
 	{
 		WorkerSlot *w = &sweep_shared->workers[i];
 
-		dismissed = is_idle(w) && !w->look_again;
+		dismissed = is_idle(w) && !w->look_again && w->catalogs_only == catalogs_only;
 		if (dismissed)
 		{
 			w->stop = true;
@@ -324,7 +337,7 @@ worker_slots_reap(WorkerReport report, TimestampTz now)
 
 		gone = gone && free_place(i, pid);
 		/* one that was sent again and did not come back has failed */
-		report(w.dboid, w.visited_at, gone, w.visited && !w.look_again, now);
+		report(&w, gone, w.visited && !w.look_again, now);
 		any_gone = any_gone || gone;
 	}
 	return any_gone;
@@ -376,6 +389,12 @@ worker_slot_database(void)
 }
 
 bool
+worker_slot_is_for_catalogs(void)
+{
+	return my_slot->catalogs_only;
+}
+
+bool
 worker_slot_is_stopped(void)
 {
 	return my_slot->stop;
@@ -414,12 +433,15 @@ worker_slot_unclaim(void)
 
 /* A visit is over; did it see all tables and could remember all it decided? */
 void
-worker_slot_visited(bool visited)
+worker_slot_visited(bool visited, TimestampTz revisit_at)
 {
 	lock(LW_EXCLUSIVE);
 	my_slot->visited = visited;
 	if (visited)
+	{
 		my_slot->visited_at = clock_now();
+		my_slot->revisit_at = revisit_at;
+	}
 	unlock();
 }
 

@@ -1,0 +1,100 @@
+/*
+ * next_checkpoint.c
+ *		When the next checkpoint begins.
+ *
+ * The launcher watches the redo pointer: when it has moved, a checkpoint has
+ * begun.  When that was exactly, by the checkpointer's own clock of whole
+ * seconds, pg_control tells once it has ended.
+ */
+#include "next_checkpoint.h"
+
+#include "access/xlog.h"
+#include "catalog/pg_control.h"
+#include "common/controldata_utils.h"
+#include "miscadmin.h"
+#include "postmaster/bgwriter.h"
+#include "utils/timestamp.h"
+
+#include "clock.h"
+#include "policy/checkpoint.h"
+#include "shmem.h"
+
+/* A vacuum has to be over by then, and the scout looks only so often. */
+#define LEAD_MS			1000
+
+/* WAL per second is an average over about so long. */
+#define WAL_RATE_MS		5000.0
+
+static XLogRecPtr redo = InvalidXLogRecPtr;
+static TimestampTz began_at;
+static bool exact;				/* began_at is from pg_control */
+static XLogRecPtr wal_at;
+static TimestampTz wal_read_at = 0;
+static double wal_per_ms = 0;
+
+/* began_at from pg_control, if it is about this checkpoint already. */
+static void
+read_control_file(void)
+{
+	bool		crc_ok;
+	ControlFileData *control = get_controlfile(DataDir, &crc_ok);
+
+	/* it may be being written: then next time */
+	if (crc_ok && control->checkPointCopy.redo == redo)
+	{
+		began_at = time_t_to_timestamptz(control->checkPointCopy.time);
+		exact = true;
+	}
+	pfree(control);
+}
+
+static void
+measure_wal(XLogRecPtr end, TimestampTz now)
+{
+	double		ms = (double) (now - wal_read_at) / 1000;
+
+	if (wal_read_at != 0 && ms > 0 && end >= wal_at)
+	{
+		double		weight = Min(ms / WAL_RATE_MS, 1);
+
+		wal_per_ms += weight * ((double) (end - wal_at) / ms - wal_per_ms);
+	}
+	wal_at = end;
+	wal_read_at = now;
+}
+
+void
+next_checkpoint_watch(TimestampTz now)
+{
+	CheckpointState s;
+	XLogRecPtr	redo_now = GetRedoRecPtr();
+	int64		ahead_ms;
+
+	if (redo_now != redo)
+	{
+		/* when this process begins, pg_control tells; else it was just now */
+		began_at = now;
+		redo = redo_now;
+		exact = false;
+	}
+	if (!exact)
+		read_control_file();
+	measure_wal(GetXLogInsertRecPtr(), now);
+
+	s.since_ms = (now - began_at) / 1000;
+	s.timeout_ms = (int64) CheckPointTimeout * 1000;
+	s.wal_since = (double) (wal_at - redo);
+	s.wal_limit = (double) Max(CheckPointSegments - 1, 1) * wal_segment_size;
+	s.wal_per_ms = wal_per_ms;
+	ahead_ms = checkpoint_ms_ahead(&s);
+	pg_atomic_write_u64(&sweep_shared->next_checkpoint_at,
+						(uint64) TimestampTzPlusMilliseconds(now, ahead_ms));
+}
+
+bool
+next_checkpoint_is_near(TimestampTz now)
+{
+	TimestampTz at = (TimestampTz) pg_atomic_read_u64(&sweep_shared->next_checkpoint_at);
+
+	return at != 0 && at <= TimestampTzPlusMilliseconds(now, LEAD_MS + sweep_naptime_ms);
+}

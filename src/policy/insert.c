@@ -1,0 +1,94 @@
+/*
+ * policy/insert.c
+ *		When is a table that rows are inserted into due for a vacuum?  Pure.
+ */
+#include "insert.h"
+
+static double
+lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double
+greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+double
+insert_rows_per_page(double reltuples, double relpages, double live, double pages)
+{
+	if (reltuples > 0 && relpages > 0)
+		return greater(reltuples / relpages, 1);
+	if (live > 0 && pages > 0)
+		return greater(live / pages, 1);
+	return 1;
+}
+
+/* New pages for which a vacuum earlier than core's is worth its while. */
+static double
+least_pages(const InsertSettings *s)
+{
+	double		least = INSERT_LEAST_BYTES / s->page_bytes;
+
+	if (s->cache_fraction > 0)
+		least = lesser(least, s->cache_fraction * s->buffers);
+	return greater(least, INSERT_EARLY_PAGES);
+}
+
+InsertThresholds
+insert_thresholds(const InsertSettings *s, const InsertTable *t)
+{
+	InsertThresholds none = {-1, -1};
+	InsertThresholds result;
+	double		rows = t->reltuples > 0 ? t->reltuples : 0;
+	double		unfrozen = 1;
+	double		active;
+
+	if (s->base < 0)
+		return none;
+
+	/* the estimates may have been set by hand: clamp, as core does */
+	if (s->active_part && t->pages > 0 && t->frozen_pages > 0)
+		unfrozen = 1 - lesser(t->frozen_pages, t->pages) / t->pages;
+	active = s->base + s->scale * rows * unfrozen;
+
+	result.due = t->core;
+	if (s->active_part)
+		result.due = lesser(result.due,
+							greater(active, least_pages(s) * t->rows_per_page));
+	if (s->cache_fraction > 0)
+		result.due = lesser(result.due, greater(s->cache_fraction * s->buffers,
+												INSERT_EARLY_PAGES) * t->rows_per_page);
+
+	result.early = greater(active, INSERT_EARLY_PAGES * t->rows_per_page);
+
+	/* vacuums that cost more than they saved: twice as rarely for each */
+	for (int i = 0; i < t->costly && i < INSERT_COSTLY_LIMIT; i++)
+	{
+		result.due *= 2;
+		result.early *= 2;
+	}
+	result.due = lesser(result.due, t->core);
+	if (result.early >= result.due)
+		result.early = -1;
+	return result;
+}
+
+double
+insert_look_at(const InsertSettings *s, double live)
+{
+	/* a page holds some rows, or core's threshold is soon enough */
+	double		least_rows = 10 * least_pages(s);
+
+	if (s->base < 0 || s->scale * live < least_rows)
+		return -1;
+	return s->base;
+}
+
+bool
+insert_was_worth(double cost, double new_pages, double page_miss, double page_dirty)
+{
+	return cost <= new_pages * (page_miss + page_dirty);
+}

@@ -1,0 +1,221 @@
+/*
+ * weigh.c
+ *		What follows from a table's numbers: thresholds, score, is it due?
+ *
+ * Where pg_class does not tell enough the visibility map is counted: 32,000
+ * pages of the table on each of its own.  What came out is kept in the table's
+ * memory (TableMemory) until the table has changed.
+ */
+#include "weigh.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/visibilitymap.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "clock.h"
+#include "compat.h"
+#include "decisions.h"
+#include "next_checkpoint.h"
+#include "policy/garbage.h"
+#include "policy/insert.h"
+#include "scout.h"
+
+/* Tables whose counters were lost have their turn within so long. */
+#define LOST_SPREAD_MS		(10 * 60 * 1000)
+
+/* A count of the map is good until so much of the table has changed. */
+#define COUNT_AGAIN			0.05
+
+void
+weighing_begin(Weighing *w)
+{
+	PgStat_StatDBEntry *db = pgstat_fetch_stat_dbentry(MyDatabaseId);
+
+	w->now = clock_now();
+	w->checkpoint_near = next_checkpoint_is_near(w->now);
+	SpinLockAcquire(&sweep_shared->mutex);
+	w->history_begins = sweep_shared->launcher_started_at;
+	SpinLockRelease(&sweep_shared->mutex);
+	if (db)
+		w->history_begins = Max(w->history_begins, db->stat_reset_timestamp);
+}
+
+/* ----
+ * The visibility map
+ * ----
+ */
+
+/*
+ * GIN flushes its pending list, GiST and SP-GiST look for empty pages; of an
+ * access method that is not core's nothing is known.
+ */
+static bool
+cleanup_reads_all(Oid index)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+	Oid			am = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
+		ReleaseSysCache(tuple);
+	}
+	return OidIsValid(am) && am != BTREE_AM_OID && am != HASH_AM_OID && am != BRIN_AM_OID;
+}
+
+static bool
+count_is_good(const Candidate *c)
+{
+	const TableMemory *m = &c->memory;
+
+	return m->counted_vacuums == c->vacuums &&
+		(double) (c->inserted + c->changed - m->counted_changes) <=
+		COUNT_AGAIN * Max(c->reltuples, 1);
+}
+
+/* Is the table free?  Then what is in its map. */
+static void
+count_map(Candidate *c)
+{
+	TableMemory *m = &c->memory;
+	BlockNumber visible;
+	BlockNumber frozen;
+	Relation	rel;
+	List	   *indexes;
+	ListCell   *lc;
+
+	if (!ConditionalLockRelationOid(c->key.relid, AccessShareLock))
+		return;
+	rel = try_relation_open(c->key.relid, NoLock);
+	if (rel == NULL)
+	{
+		UnlockRelationOid(c->key.relid, AccessShareLock);
+		return;
+	}
+
+	visibilitymap_count(rel, &visible, &frozen);
+	m->pages = RelationGetNumberOfBlocks(rel);
+	m->visible_pages = Min((int64) visible, m->pages);
+	m->frozen_pages = Min((int64) frozen, m->pages);
+	m->counted_vacuums = c->vacuums;
+	m->counted_changes = c->inserted + c->changed;
+
+	m->whole_cleanup = false;
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+		m->whole_cleanup = m->whole_cleanup || cleanup_reads_all(lfirst_oid(lc));
+	list_free(indexes);
+	relation_close(rel, AccessShareLock);
+}
+
+/* ----
+ * Thresholds
+ * ----
+ */
+
+InsertSettings
+weigh_insert_settings(const ThresholdSettings *settings)
+{
+	InsertSettings s;
+
+	s.base = settings->insert_base;
+	s.scale = settings->insert_scale;
+	s.active_part = sweep_insert_active_part;
+	s.cache_fraction = sweep_insert_cache_fraction;
+	s.buffers = NBuffers;
+	s.page_bytes = BLCKSZ;
+	return s;
+}
+
+/* pg_sweep's own rules, for user tables that are large enough for them. */
+static void
+weigh_inserts(Candidate *c)
+{
+	InsertSettings settings = weigh_insert_settings(&c->settings);
+	InsertTable table;
+	InsertThresholds t;
+
+	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages, c->live, c->memory.pages);
+	c->ins_early = -1;
+	if (c->lane == LANE_CATALOG || c->temporary || c->core_insert < 0)
+		return;
+
+	table.reltuples = c->reltuples;
+	table.rows_per_page = c->rows_per_page;
+	table.core = c->core_insert;
+	table.costly = c->memory.costly;
+
+	/* is it large enough to count, were all of it frozen? */
+	table.pages = table.frozen_pages = 1;
+	t = insert_thresholds(&settings, &table);
+	if ((t.due < c->core_insert || t.early >= 0) && c->ins > 0 && !count_is_good(c))
+		count_map(c);
+
+	/* not counted: none is known to be frozen */
+	table.pages = c->memory.pages;
+	table.frozen_pages = c->memory.frozen_pages;
+	t = insert_thresholds(&settings, &table);
+	c->thresholds.insert = t.due;
+	c->ins_early = t.early;
+}
+
+static DueReason
+due_reason(const Candidate *c, const Weighing *w)
+{
+	if (threshold_vacuum_due(&c->thresholds, c->dead))
+		return DUE_DEAD;
+	if (threshold_insert_due(&c->thresholds, c->ins))
+		return DUE_INSERTED;
+	if (c->ins_early >= 0 && c->ins > c->ins_early)
+	{
+		if (sweep_checkpoint_aware && w->checkpoint_near)
+			return DUE_CHECKPOINT;
+		if (c->decision && decision_inserts_ended(c->decision, c->ins, w->now))
+			return DUE_INSERTS_ENDED;
+	}
+	if (c->history_lost && w->now >= c->turn_at && count_is_good(c) &&
+		garbage_guess(c->reltuples, c->memory.pages, c->memory.visible_pages) >
+		c->thresholds.vacuum)
+		return DUE_UNKNOWN;
+	return DUE_NOT;
+}
+
+void
+candidate_weigh(Candidate *c, const Weighing *w)
+{
+	Decision	decision;
+
+	c->decision = NULL;
+	memset(&c->memory, 0, sizeof(c->memory));
+	c->memory.counted_vacuums = -1;
+	if (decision_get(c->key, &decision))
+	{
+		c->decision = palloc(sizeof(Decision));
+		*c->decision = decision;
+		c->memory = decision.memory;
+	}
+
+	c->thresholds = threshold_compute(&c->settings, c->reltuples, c->pages, c->frozen_pages);
+	c->core_insert = c->thresholds.insert;
+	weigh_inserts(c);
+
+	c->turn_at = 0;
+	if (c->history_lost)
+	{
+		c->turn_at = clock_after(w->history_begins,
+								 garbage_turn_ms(c->key.dboid, c->key.relid, LOST_SPREAD_MS));
+		if (w->now >= c->turn_at && !count_is_good(c))
+			count_map(c);
+	}
+	c->score = score_compute(&c->thresholds, c->dead, c->ins);
+	c->due = due_reason(c, w);
+}

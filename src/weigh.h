@@ -1,0 +1,30 @@
+/*
+ * weigh.h
+ *		What follows from a table's numbers: thresholds, score, is it due?
+ */
+#ifndef SWEEP_WEIGH_H
+#define SWEEP_WEIGH_H
+
+#include "candidates.h"
+#include "policy/insert.h"
+
+/* What holds for all tables that are weighed together. */
+typedef struct Weighing
+{
+	TimestampTz now;
+	TimestampTz history_begins; /* of the statistics */
+	bool		checkpoint_near;
+} Weighing;
+
+/* The rules for tables with such thresholds. */
+extern InsertSettings weigh_insert_settings(const ThresholdSettings *settings);
+
+extern void weighing_begin(Weighing *w);
+
+/*
+ * Inside a transaction, in the memory context that the candidate lives in.
+ * May take a table's AccessShareLock for a moment, if it is free.
+ */
+extern void candidate_weigh(Candidate *c, const Weighing *w);
+
+#endif							/* SWEEP_WEIGH_H */

@@ -1,0 +1,97 @@
+/*
+ * insert_test.c
+ *		policy/insert: thresholds in rows, by cases whose arithmetic is in the
+ *		name.  100 rows to a page of 8 kB, 40,000 buffers (312 MB): a quarter of
+ *		them is 10,000 pages, or 1,000,000 rows; 256 MB are 32,768 pages.
+ */
+#include "insert.h"
+#include "tap.h"
+
+#define SETTINGS(base, scale, active, cache) {base, scale, active, cache, 40000, 8192}
+/* the server's own threshold is that of an unfrozen table here */
+#define TABLE(rows, frozen_share, costly) \
+	{rows, (rows) / 100, (rows) / 100 * (frozen_share), 100, 1000 + 0.2 * (rows), costly}
+
+static const struct
+{
+	const char *name;
+	InsertSettings settings;
+	InsertTable table;
+	InsertThresholds expected;
+}			cases[] = {
+
+	/* 50 million rows: core waits for 10,001,000 */
+	{"all unfrozen: a quarter of the cache",
+	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 0, 0), {1e6, -1}},
+	{"all frozen: a quarter of the cache; early from 128 pages",
+	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 0), {1e6, 12800}},
+	{"99 % frozen: early from 1000 + 0.2 of 500,000",
+	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 0.99, 0), {1e6, 101000}},
+	{"all frozen, no cache rule: 256 MB",
+	SETTINGS(1000, 0.2, true, 0), TABLE(50e6, 1, 0), {3276800, 12800}},
+	{"all unfrozen, no cache rule: core's",
+	SETTINGS(1000, 0.2, true, 0), TABLE(50e6, 0, 0), {10001000, -1}},
+	{"no rule of ours: core's",
+	SETTINGS(1000, 0.2, false, 0), TABLE(50e6, 1, 0), {10001000, -1}},
+	{"only the cache",
+	SETTINGS(1000, 0.2, false, 0.25), TABLE(50e6, 1, 0), {1e6, -1}},
+
+	/* never later than core */
+	{"a small table, all frozen: core's 1,200",
+	SETTINGS(1000, 0.2, true, 0.25), TABLE(1000, 1, 0), {1200, -1}},
+	{"never counted rows are none",
+	SETTINGS(1000, 0.2, true, 0.25), {-1, 0, 0, 1, 1000, 0}, {1000, -1}},
+	{"insert vacuums are switched off",
+	SETTINGS(-1, 0.2, true, 0.25), TABLE(50e6, 1, 0), {-1, -1}},
+	{"more frozen than there is: clamped",
+	SETTINGS(1000, 0.2, true, 0.25), {50e6, 1000, 5000, 100, 10001000, 0}, {1e6, 12800}},
+	{"a cache of 20 buffers: not for less than 128 pages",
+	{1000, 0.2, true, 0.25, 80, 8192}, TABLE(50e6, 1, 0), {12800, -1}},
+
+	/* vacuums that were not worth it */
+	{"costly once: twice", SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 1), {2e6, 25600}},
+	{"costly three times: eight times",
+	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 3), {8e6, 102400}},
+	{"costly for ever: core's", SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 200), {10001000, -1}},
+};
+
+static void
+test_rows_per_page(void)
+{
+	tap_is_double(insert_rows_per_page(5700, 100, 9, 9), 57, "rows per page", "as last counted");
+	tap_is_double(insert_rows_per_page(-1, 0, 5700, 100), 57, "rows per page", "never counted");
+	tap_is_double(insert_rows_per_page(0, 100, 0, 100), 1, "rows per page", "empty");
+	tap_is_double(insert_rows_per_page(5, 100, 0, 0), 1, "rows per page", "at least one");
+	tap_is_double(insert_rows_per_page(-1, 0, 0, 0), 1, "rows per page", "nothing known");
+}
+
+static void
+test_look_at(void)
+{
+	InsertSettings s = SETTINGS(1000, 0.2, true, 0.25);
+	InsertSettings off = SETTINGS(-1, 0.2, true, 0.25);
+
+	tap_is_double(insert_look_at(&s, 1e6), 1000, "a look", "large enough: 0.2 of it are 200,000");
+	tap_is_double(insert_look_at(&s, 499999), -1, "a look", "core is soon enough");
+	tap_is_double(insert_look_at(&off, 1e9), -1, "a look", "switched off");
+}
+
+int
+main(void)
+{
+	for (size_t i = 0; i < lengthof(cases); i++)
+	{
+		InsertThresholds t = insert_thresholds(&cases[i].settings, &cases[i].table);
+
+		tap_is_double(t.due, cases[i].expected.due, cases[i].name, "due");
+		tap_is_double(t.early, cases[i].expected.early, cases[i].name, "early");
+	}
+	test_rows_per_page();
+	test_look_at();
+
+	/* 100 new pages: 100 × (2 + 20) */
+	tap_is_bool(insert_was_worth(2200, 100, 2, 20), true, "worth", "costs what it saves");
+	tap_is_bool(insert_was_worth(2201, 100, 2, 20), false, "worth", "costs more");
+	tap_is_bool(insert_was_worth(1, 0, 2, 20), false, "worth", "nothing was new");
+	return tap_done();
+}
