@@ -17,6 +17,7 @@
 #include "catalog/catalog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
@@ -71,27 +72,35 @@ settings_of_table(const AutoVacOpts *opts, Lane lane)
 	if (opts->vacuum_ins_scale_factor >= 0)
 		s.insert_scale = opts->vacuum_ins_scale_factor;
 	s.vacuum_max = compat_vacuum_max_threshold(opts);
+	if (opts->analyze_threshold >= 0)
+		s.analyze_base = opts->analyze_threshold;
+	if (opts->analyze_scale_factor >= 0)
+		s.analyze_scale = opts->analyze_scale_factor;
 	return s;
 }
 
-static bool
-wraparound_is_near(Form_pg_class form, const AutoVacOpts *opts)
+/*
+ * How old its oldest ids are, and the ages at which core vacuums it in any
+ * case.  An id that was moved on after we read the next one is of age 0.
+ */
+static void
+fill_ages(Candidate *c, Form_pg_class form, const AutoVacOpts *opts)
 {
-	int			xid_limit = autovacuum_freeze_max_age;
-	int			mxid_limit = MultiXactMemberFreezeThreshold();
-	int32		xid_age = 0;
-	int32		mxid_age = 0;
-
+	c->xid_limit = autovacuum_freeze_max_age;
+	c->mxid_limit = MultiXactMemberFreezeThreshold();
 	if (opts && opts->freeze_max_age >= 0)
-		xid_limit = Min(xid_limit, opts->freeze_max_age);
+		c->xid_limit = Min(c->xid_limit, opts->freeze_max_age);
 	if (opts && opts->multixact_freeze_max_age >= 0)
-		mxid_limit = Min(mxid_limit, opts->multixact_freeze_max_age);
+		c->mxid_limit = Min(c->mxid_limit, opts->multixact_freeze_max_age);
 
+	c->xid_age = c->mxid_age = 0;
 	if (TransactionIdIsNormal(form->relfrozenxid))
-		xid_age = (int32) (ReadNextTransactionId() - form->relfrozenxid);
+		c->xid_age = Max((int32) (ReadNextTransactionId() - form->relfrozenxid), 0);
 	if (MultiXactIdIsValid(form->relminmxid))
-		mxid_age = (int32) (ReadNextMultiXactId() - form->relminmxid);
-	return xid_age > WRAPAROUND_NEAR * xid_limit || mxid_age > WRAPAROUND_NEAR * mxid_limit;
+		c->mxid_age = Max((int32) (ReadNextMultiXactId() - form->relminmxid), 0);
+
+	c->wraparound_near = c->xid_age > WRAPAROUND_NEAR * c->xid_limit ||
+		c->mxid_age > WRAPAROUND_NEAR * c->mxid_limit;
 }
 
 const char *
@@ -145,7 +154,11 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 	c->reltuples = form->reltuples;
 	c->pages = form->relpages;
 	c->frozen_pages = compat_relallfrozen(form);
-	c->wraparound_near = wraparound_is_near(form, opts);
+	fill_ages(c, form, opts);
+
+	/* what core never analyzes */
+	if (form->relkind == RELKIND_TOASTVALUE || form->oid == StatisticRelationId)
+		c->settings.analyze_base = -1;
 }
 
 /*

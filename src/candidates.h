@@ -45,6 +45,10 @@ typedef struct Candidate
 	AutoVacOpts *opts;			/* NULL: none */
 	ThresholdSettings settings;
 	bool		enabled;		/* autovacuum_enabled */
+	int32		xid_age;		/* of its oldest transaction id */
+	int32		mxid_age;
+	int32		xid_limit;		/* at which core vacuums it in any case */
+	int32		mxid_limit;
 	double		reltuples;
 	int64		pages;			/* as of the last VACUUM or ANALYZE */
 	int64		frozen_pages;	/* likewise; 0: the server does not know */

@@ -139,6 +139,25 @@ compat_vacuum_max_threshold(const AutoVacOpts *opts)
 #endif
 }
 
+/* 19 lets the parts of a table's score be weighted. */
+ScoreWeights
+compat_score_weights(void)
+{
+#if PG_VERSION_NUM >= 190000
+	ScoreWeights weights = {
+		.xid = autovacuum_freeze_score_weight,
+		.mxid = autovacuum_multixact_freeze_score_weight,
+		.vacuum = autovacuum_vacuum_score_weight,
+		.vacuum_insert = autovacuum_vacuum_insert_score_weight,
+		.analyze = autovacuum_analyze_score_weight,
+	};
+#else
+	ScoreWeights weights = {1, 1, 1, 1, 1};
+#endif
+
+	return weights;
+}
+
 /* 18 counts a table's frozen pages in pg_class; 0: unknown. */
 int64
 compat_relallfrozen(void *pg_class_form)

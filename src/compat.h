@@ -21,6 +21,8 @@
 #include "utils/hsearch.h"
 #include "utils/rel.h"
 
+#include "policy/score.h"
+
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
 #error "pg_sweep supports PostgreSQL 15 to 19"
 #endif
@@ -163,6 +165,7 @@ extern const char *const compat_vacuum_settings[];
 extern bool compat_holds_lock(Oid relid, LOCKMODE mode);
 extern int	compat_locked_relations(LOCKMODE mode, Oid *relids, int size);
 extern double compat_vacuum_max_threshold(const AutoVacOpts *opts);
+extern ScoreWeights compat_score_weights(void);
 extern int64 compat_relallfrozen(void *pg_class_form);
 extern int	compat_log_vacuum_min_duration(const AutoVacOpts *opts);
 extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);

@@ -57,6 +57,7 @@ typedef struct ScoutRound
 	int64		never_due_ins;
 	ThresholdSettings settings[2];	/* of tables, of catalogs */
 	InsertSettings insert;
+	ScoreWeights weights;
 	WorkerClaims claims;
 	DecisionMoment moment;
 } ScoutRound;
@@ -86,6 +87,8 @@ scout_server_settings(bool catalog)
 		sweep_insert_threshold : autovacuum_vac_ins_thresh;
 	settings.insert_scale = sweep_insert_scale_factor >= 0 ?
 		sweep_insert_scale_factor : autovacuum_vac_ins_scale;
+	settings.analyze_base = autovacuum_anl_thresh;
+	settings.analyze_scale = autovacuum_anl_scale;
 	if (catalog)
 	{
 		settings.vacuum_base = sweep_catalog_threshold;
@@ -151,8 +154,8 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	int64		ins = compat_tab_ins(stats);
 	const Decision *decision;
 	bool		catalog = IsCatalogRelationOid(key.relid);
-	Thresholds	t;
-	Score		score;
+	Thresholds	t = {.analyze = -1};
+	ScoreInput	in = {.dead_tuples = dead,.ins_since_vacuum = ins,.weights = round->weights};
 
 	db->relations++;
 	db->dead_tuples += dead;
@@ -182,10 +185,10 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 
 	if (is_claimed(&round->claims, key))
 		return;
-	score = score_compute(&t, dead, ins);
+	in.thresholds = t;
 	db->due++;
 	db->due_catalogs += catalog;
-	db->urgency = Max(db->urgency, score.score);
+	db->urgency = Max(db->urgency, score_compute(&in).score);
 }
 
 static inline void
@@ -226,6 +229,7 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.settings[false] = scout_server_settings(false);
 	round.settings[true] = scout_server_settings(true);
 	round.insert = weigh_insert_settings(&round.settings[false]);
+	round.weights = compat_score_weights();
 	worker_slots_claims(&round.claims);
 	if (trail == NULL)
 		trail = MemoryContextAlloc(TopMemoryContext, sizeof(ScoutStep) * SCOUT_TRAIL);

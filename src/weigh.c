@@ -14,8 +14,10 @@
 #include "access/visibilitymap.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "postmaster/autovacuum.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
@@ -168,6 +170,23 @@ weigh_inserts(Candidate *c)
 	c->ins_early = t.early;
 }
 
+static void
+compute_score(Candidate *c)
+{
+	ScoreInput	in = {
+		.thresholds = c->thresholds,
+		.dead_tuples = c->dead,
+		.ins_since_vacuum = c->ins,
+		.mod_since_analyze = c->mod,
+		.xid = {c->xid_age, c->xid_limit, autovacuum_freeze_max_age, vacuum_failsafe_age},
+		.mxid = {c->mxid_age, c->mxid_limit, autovacuum_multixact_freeze_max_age,
+		vacuum_multixact_failsafe_age},
+		.weights = compat_score_weights(),
+	};
+
+	c->score = score_compute(&in);
+}
+
 static DueReason
 due_reason(const Candidate *c, const Weighing *w)
 {
@@ -216,6 +235,6 @@ candidate_weigh(Candidate *c, const Weighing *w)
 		if (w->now >= c->turn_at && !count_is_good(c))
 			count_map(c);
 	}
-	c->score = score_compute(&c->thresholds, c->dead, c->ins);
+	compute_score(c);
 	c->due = due_reason(c, w);
 }

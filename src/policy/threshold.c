@@ -33,6 +33,9 @@ threshold_compute(const ThresholdSettings *settings, double reltuples,
 		t.insert = settings->insert_base +
 			settings->insert_scale * reltuples * unfrozen;
 
+	t.analyze = settings->analyze_base < 0 ? -1 :
+		settings->analyze_base + settings->analyze_scale * reltuples;
+
 	return t;
 }
 
@@ -46,4 +49,10 @@ bool
 threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum)
 {
 	return t->insert >= 0 && (double) ins_since_vacuum > t->insert;
+}
+
+bool
+threshold_analyze_due(const Thresholds *t, int64_t mod_since_analyze)
+{
+	return t->analyze >= 0 && (double) mod_since_analyze > t->analyze;
 }

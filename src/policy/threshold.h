@@ -18,13 +18,16 @@ typedef struct ThresholdSettings
 	double		vacuum_max;		/* tuples; negative: no maximum (18+) */
 	double		insert_base;	/* tuples; negative: no insert vacuums */
 	double		insert_scale;	/* fraction of the unfrozen part */
+	double		analyze_base;	/* tuples; negative: never analyzed */
+	double		analyze_scale;	/* fraction of the table */
 } ThresholdSettings;
 
-/* Tuples that must be exceeded; insert is negative when it is disabled. */
+/* Tuples that must be exceeded; insert and analyze are negative when disabled. */
 typedef struct Thresholds
 {
 	double		vacuum;
 	double		insert;
+	double		analyze;
 } Thresholds;
 
 /*
@@ -37,5 +40,6 @@ extern Thresholds threshold_compute(const ThresholdSettings *settings,
 
 extern bool threshold_vacuum_due(const Thresholds *t, int64_t dead_tuples);
 extern bool threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum);
+extern bool threshold_analyze_due(const Thresholds *t, int64_t mod_since_analyze);
 
 #endif							/* SWEEP_POLICY_THRESHOLD_H */

@@ -139,6 +139,30 @@ static const struct
 	{"a counter below 0 is nothing", {0, 0}, -1, -1, false, false},
 };
 
+/*
+ * "anlthresh = (float4) anl_base_thresh + anl_scale_factor * reltuples",
+ * "anltuples > anlthresh"; negative: TOAST tables and pg_statistic
+ */
+static const struct
+{
+	const char *name;
+	double		base;
+	double		scale;
+	double		reltuples;
+	int64_t		mod;
+	double		analyze;
+	bool		due;
+}			analyzes[] = {
+	{"defaults, empty", 50, 0.1, 0, 50, 50, false},
+	{"defaults, one more", 50, 0.1, 0, 51, 50, true},
+	{"defaults, never analyzed", 50, 0.1, -1, 51, 50, true},
+	{"defaults, 10,000 rows", 50, 0.1, 10000, 1050, 1050, false},
+	{"defaults, 10,000 rows, one more", 50, 0.1, 10000, 1051, 1050, true},
+	{"threshold 0", 0, 0, 10000, 1, 0, true},
+	{"threshold 0, nothing", 0, 0, 10000, 0, 0, false},
+	{"never", -1, 0.1, 10000, INT64_MAX, -1, false},
+};
+
 /* Equal but for float4's rounding of terms that are at most that large. */
 static bool
 near(double x, double y, double largest)
@@ -209,6 +233,15 @@ main(void)
 					decisions[i].by_dead, decisions[i].name, "by dead rows");
 		tap_is_bool(threshold_insert_due(&decisions[i].t, decisions[i].ins),
 					decisions[i].by_inserts, decisions[i].name, "by inserts");
+	}
+	for (size_t i = 0; i < lengthof(analyzes); i++)
+	{
+		ThresholdSettings settings = {.analyze_base = analyzes[i].base,.analyze_scale = analyzes[i].scale};
+		Thresholds	t = threshold_compute(&settings, analyzes[i].reltuples, 0, 0);
+
+		tap_is_double(t.analyze, analyzes[i].analyze, analyzes[i].name, "analyze");
+		tap_is_bool(threshold_analyze_due(&t, analyzes[i].mod), analyzes[i].due,
+					analyzes[i].name, "due for ANALYZE");
 	}
 	compare_with_core();
 	return tap_done();
