@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pgsweep.bench.lab import Options
 from pgsweep.bench.result import Experiment, Result
-from pgsweep.bench.scenario import NAMES, OFF, OURS, Scenario, Size, VariantSpec
+from pgsweep.bench.scenario import EXTRA, NAMES, OFF, OURS, Scenario, Size, VariantSpec
 from pgsweep.errors import UsageError
 
 STOCK = "stock"
@@ -48,11 +48,12 @@ class Plan:
 def names_of(given: Sequence[str]) -> tuple[str, ...]:
     """Return the experiments that are meant, in their order, each once."""
     for name in given:
-        if name not in (*NAMES, ALL):
+        if name not in (*NAMES, *EXTRA, ALL):
             raise UsageError(
-                f'there is no experiment "{name}"', f"Name {', '.join(NAMES)} or {ALL}."
+                f'there is no experiment "{name}"', f"Name {', '.join((*NAMES, *EXTRA))} or {ALL}."
             )
-    return tuple(name for name in NAMES if name in given or ALL in given)
+    usual = tuple(name for name in NAMES if name in given or ALL in given)
+    return usual + tuple(name for name in EXTRA if name in given)
 
 
 def settings_of(given: Sequence[str]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from pgsweep.bench.lab import Lab, Measured, Turns
 from pgsweep.bench.progress import Reporter
 from pgsweep.bench.request import Plan, Request, expected_s, plan
 from pgsweep.bench.result import Experiment, Machine, Result, Variant
-from pgsweep.bench.scenario import NAMES, OFF, OURS, Scenario, VariantSpec, load
+from pgsweep.bench.scenario import EXTRA, NAMES, OFF, OURS, Scenario, VariantSpec, load
 from pgsweep.bench.session import Session
 from pgsweep.errors import PgsweepError, ServerError, UsageError
 from pgsweep.interrupts import Interrupted, Interrupts
@@ -327,7 +327,7 @@ def _merge(
             variants.append(_add(variant, measured))
     merged = replace(known, variants=tuple(variants), ended_at=_now())
     others = [e for e in result.experiments if e.name != name]
-    ordered = sorted((*others, merged), key=lambda e: NAMES.index(e.name))
+    ordered = sorted((*others, merged), key=lambda e: (*NAMES, *EXTRA).index(e.name))
     return replace(result, experiments=tuple(ordered))
 
 

@@ -18,6 +18,8 @@ from pgsweep.errors import PgsweepError
 
 # The order in which `pgsweep bench all` runs them.
 NAMES = ("insert", "catalog", "cost", "cleaner", "limit", "tpcds")
+# Run only when they are named: as large as a seed's own, or for one figure.
+EXTRA = ("insert_full",)
 
 OURS = "sweep"
 OFF = "off"

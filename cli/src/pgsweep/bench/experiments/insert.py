@@ -9,18 +9,27 @@ was put off is paid within the experiment.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from pgsweep.bench import vacuumlog
 from pgsweep.bench.lab import Lab, Measured, Options, Probe, Series
 
 TABLE = "history"
-# 57 rows fit on a page: 64 MB at scale 1, as large as shared_buffers.
-ROWS = 470_000
 CLIENTS = 4
-# Of all clients together, ten rows each: 2.8 MB/s of table.
-TRANSACTIONS_PER_S = 2000
 MB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Load:
+    """How large the table is at scale 1, and how fast it grows."""
+
+    rows: int
+    # of all clients together, ten rows each
+    transactions_per_s: int
+
+
+# 57 rows fit on a page: 64 MB, as large as shared_buffers; it grows by 2.8 MB/s.
+SMALL = Load(rows=470_000, transactions_per_s=2000)
 
 CREATE = """BEGIN;
 CREATE TABLE history (
@@ -54,8 +63,13 @@ PROBES = (
 
 def measure(lab: Lab, options: Options) -> Measured:
     """Load, insert, freeze."""
+    return measure_load(lab, options, SMALL)
+
+
+def measure_load(lab: Lab, options: Options, load: Load) -> Measured:
+    """Load, insert, freeze a table of that size."""
     lab.stage("loading the table")
-    _load(lab, options)
+    _load(lab, options.scaled(load.rows, least=20_000))
     lab.run("CHECKPOINT")
     measured = Measured()
     wal_before = lab.wal()
@@ -66,7 +80,7 @@ def measure(lab: Lab, options: Options) -> Measured:
             "insert",
             INSERT,
             clients=CLIENTS,
-            rate=TRANSACTIONS_PER_S,
+            rate=load.transactions_per_s,
             seconds=options.seconds,
             protocol="prepared",
         )
@@ -96,8 +110,10 @@ def measure(lab: Lab, options: Options) -> Measured:
         measured.add("freeze_fpi", frozen.wal_fpi)
         measured.add("freeze_wal", frozen.wal_bytes / MB)
         measured.add("total_io", io + sums["blks_read"] + sums["blks_dirtied"])
+        measured.add("total_fpi", frozen.wal_fpi + sums["wal_fpi"])
+        measured.add("total_wal", (frozen.wal_bytes + sums["wal_bytes"]) / MB)
     measured.series += [*sampler.series(), _spent(vacuums, began)]
-    _remark(measured, vacuums, clients.transactions, options)
+    _remark(measured, vacuums, clients.transactions, load.transactions_per_s * options.seconds)
     measured.raw = {
         "vacuums": [asdict(line) for line in vacuums],
         "freeze": asdict(frozen) if frozen else None,
@@ -106,9 +122,8 @@ def measure(lab: Lab, options: Options) -> Measured:
     return measured
 
 
-def _load(lab: Lab, options: Options) -> None:
+def _load(lab: Lab, rows: int) -> None:
     file = str(lab.server.folder / "history.data")
-    rows = options.scaled(ROWS, least=20_000)
     lab.run(
         f"COPY (SELECT i % {CLIENTS}, i % {CLIENTS}, now(), repeat(chr(97 + i % 10), 90)"
         f" FROM generate_series(1, {rows}) i) TO '{file}'"
@@ -129,14 +144,13 @@ def _remark(
     measured: Measured,
     vacuums: list[vacuumlog.VacuumLine],
     transactions: int,
-    options: Options,
+    wanted: float,
 ) -> None:
     ours = sum(line.started_by == "sweep" for line in vacuums)
     if ours:
         measured.notes.append(
             f"{ours} of the {len(vacuums)} vacuums were pg_sweep's, the others the core daemon's."
         )
-    wanted = TRANSACTIONS_PER_S * options.seconds
     if transactions < 0.95 * wanted:
         measured.notes.append(
             f"This machine did {100 * transactions / wanted:.0f} % of the transactions that the"
