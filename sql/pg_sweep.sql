@@ -74,6 +74,7 @@ CREATE FUNCTION sweep.get_status(
 	OUT workers integer, OUT max_workers integer,
 	OUT rounds bigint, OUT last_round_at timestamptz,
 	OUT last_round_time double precision, OUT max_round_time double precision,
+	OUT max_lock_time double precision, OUT naptime double precision,
 	OUT relations bigint, OUT due bigint,
 	OUT worker_starts bigint, OUT worker_start_failures bigint,
 	OUT runs bigint, OUT runs_saved_at timestamptz, OUT runs_save_error text,

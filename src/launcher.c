@@ -50,6 +50,7 @@
 #define SAVE_WARNING_MS			600000
 #define VISIT_BACKOFF_MS		1000	/* after a visit that failed */
 #define VISIT_BACKOFF_MAX_MS	60000
+#define ROUNDS_SHARE			0.01	/* of the launcher's time */
 #define PLACE_WANTED_MS			100 /* between rounds while a place is wanted */
 
 /* What the launcher remembers of a database beside its DatabaseState. */
@@ -396,8 +397,22 @@ publish_databases(HTAB *seen_databases)
 	SpinLockRelease(&sweep_shared->mutex);
 }
 
+/*
+ * sweep.naptime, or so long that rounds take at most a hundredth of the time:
+ * with a million relations.  By a mean, since one round may have had to wait.
+ */
+static double
+naptime_ms(double round_ms)
+{
+	static double mean_ms = 0;
+
+	mean_ms += (mean_ms == 0 ? 1.0 : 0.2) * (round_ms - mean_ms);
+	return Max((double) sweep_naptime_ms, mean_ms / ROUNDS_SHARE);
+}
+
 static void
-publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, TimestampTz ended)
+publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, TimestampTz ended,
+			  double lock_ms)
 {
 	HASH_SEQ_STATUS status;
 	const ScoutDatabase *seen;
@@ -413,6 +428,8 @@ publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, Timestam
 	sweep_shared->last_round_at = ended;
 	sweep_shared->last_round_ms = ms;
 	sweep_shared->max_round_ms = Max(sweep_shared->max_round_ms, ms);
+	sweep_shared->max_lock_ms = Max(sweep_shared->max_lock_ms, lock_ms);
+	sweep_shared->naptime_ms = naptime_ms(ms);
 	sweep_shared->relations = relations;
 	sweep_shared->due = due;
 	SpinLockRelease(&sweep_shared->mutex);
@@ -425,20 +442,21 @@ round_run(void)
 	TimestampTz began = clock_now();
 	HTAB	   *seen;
 	int64		relations;
+	double		lock_ms;
 
 	read_databases(began);
 	MemoryContextSwitchTo(context); /* a transaction may have left another one */
 	began = clock_now();
 	seen = scout_create_databases(CurrentMemoryContext);
 	next_checkpoint_watch(began);
-	relations = scout_round(seen, began);
+	relations = scout_round(seen, began, &lock_ms);
 	if (a_database_is_new(seen))
 	{
 		databases_read_at = 0;
 		read_databases(began);
 		MemoryContextSwitchTo(context);
 	}
-	publish_round(relations, seen, began, clock_now());
+	publish_round(relations, seen, began, clock_now(), lock_ms);
 	publish_databases(seen);
 	send_workers(seen, began);
 	hash_destroy(seen);
@@ -606,6 +624,7 @@ sweep_launcher_main(Datum arg)
 			last_round = now;
 			next_round = clock_after(now, sweep_naptime_ms);
 			round_try(context);
+			next_round = Max(next_round, clock_after(now, (int64) sweep_shared->naptime_ms));
 		}
 		MemoryContextSwitchTo(context);
 		MemoryContextReset(context);

@@ -16,6 +16,7 @@
 
 #include "catalog/catalog.h"
 #include "lib/dshash.h"
+#include "portability/instr_time.h"
 #include "postmaster/autovacuum.h"
 #include "utils/memutils.h"
 #include "utils/pgstat_internal.h"
@@ -216,13 +217,32 @@ follow_trail(int64 n, const void *entry, const void *body)
 	}
 }
 
+/* Milliseconds since then, which becomes now. */
+static double
+ms_since(instr_time *then)
+{
+	instr_time	now;
+	instr_time	difference;
+
+	INSTR_TIME_SET_CURRENT(now);
+	difference = now;
+	INSTR_TIME_SUBTRACT(difference, *then);
+	*then = now;
+	return INSTR_TIME_GET_MILLISEC(difference);
+}
+
 int64
-scout_round(HTAB *databases, TimestampTz now)
+scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms)
 {
 	ScoutRound	round = {.databases = databases};
 	dshash_seq_status status;
 	PgStatShared_HashEntry *entry;
 	int64		relations = 0;
+	int			partition = -1;
+	instr_time	locked_at;
+
+	*max_lock_ms = 0;
+	INSTR_TIME_SET_CURRENT(locked_at);
 
 	round.moment.now = now;
 	round.moment.checkpoint_near = next_checkpoint_is_near(now);
@@ -251,6 +271,12 @@ scout_round(HTAB *databases, TimestampTz now)
 		PgStatShared_Relation *shared;
 		DecisionKey key;
 
+		/* the scan goes from one partition's lock to the next */
+		if (status.curpartition != partition)
+		{
+			partition = status.curpartition;
+			*max_lock_ms = Max(*max_lock_ms, ms_since(&locked_at));
+		}
 		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
 			continue;
 		shared = dsa_get_address(pgStatLocal.dsa, entry->body);
@@ -266,6 +292,7 @@ scout_round(HTAB *databases, TimestampTz now)
 		relations++;
 	}
 	dshash_seq_term(&status);
+	*max_lock_ms = Max(*max_lock_ms, ms_since(&locked_at));
 	decisions_unlock();
 	trail_length = (int) Min(relations, SCOUT_TRAIL);
 

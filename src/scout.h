@@ -30,9 +30,10 @@ extern HTAB *scout_create_databases(MemoryContext context);
 
 /*
  * Reads the statistics of all relations of all databases; fills databases.
- * Returns the number of relations.
+ * Returns the number of relations; max_lock_ms: how long the statistics were
+ * locked at a time, at most.  A lock is one of 128 partitions, shared.
  */
-extern int64 scout_round(HTAB *databases, TimestampTz now);
+extern int64 scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms);
 
 /* A table's counters, without connecting to its database. */
 extern bool scout_read_relation(Oid dboid, Oid relid, PgStat_StatTabEntry *entry);
