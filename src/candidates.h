@@ -66,6 +66,7 @@ typedef struct Candidate
 	double		core_insert;	/* threshold without pg_sweep's own rules */
 	TimestampTz turn_at;		/* when lost history is made up for */
 	double		ins_early;		/* see Decision */
+	bool		waits_for_checkpoint;	/* though due by inserted rows */
 	DueReason	due;
 	Thresholds	thresholds;
 	Score		score;

@@ -7,6 +7,8 @@
  */
 #include "decide.h"
 
+#include "utils/timestamp.h"
+
 #include "clock.h"
 #include "horizon.h"
 #include "next_checkpoint.h"
@@ -23,6 +25,7 @@
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
 #define RECHECK_MS				(10 * 60 * 1000)
 #define RECHECK_OBSERVED_MS		(60 * 1000)
+#define TOOK_LIMIT_MS			(10 * 1000)
 
 static Decision
 new_decision(const Candidate *c, DecisionKind kind)
@@ -64,6 +67,17 @@ decide_observed(const Candidate *c)
 	d.not_before = clock_after(d.last_at, RECHECK_OBSERVED_MS);
 	d.dead_growth = 2 * c->dead;
 	d.ins_growth = 2 * c->ins;
+	decision_put(&d);
+}
+
+static void
+decide_before_checkpoint(const Candidate *c)
+{
+	Decision	d = new_decision(c, DECISION_CHECKPOINT_AHEAD);
+	int64		wait_ms = next_checkpoint_ms(d.last_at) - decision_lead_ms(&c->memory);
+
+	/* the checkpoint's time, which no test divides */
+	d.not_before = TimestampTzPlusMilliseconds(d.last_at, Max(wait_ms, 0));
 	decision_put(&d);
 }
 
@@ -156,13 +170,19 @@ must_wait(const Candidate *c)
 	if (c->due == DUE_UNKNOWN)
 		return moment.now < d.not_before;
 	/* it was when the table was weighed */
-	moment.checkpoint_near = c->due == DUE_CHECKPOINT;
+	moment.checkpoint_ms = c->due == DUE_CHECKPOINT ? 0 : PG_INT64_MAX;
 	/* it is due by what its thresholds are now */
 	d.dead_threshold = c->thresholds.vacuum;
 	d.ins_threshold = c->thresholds.insert;
 	d.ins_early = c->ins_early;
 	return !decision_is_over(&d, c->dead, c->ins, &moment, horizon_now,
 							 unconstify(Candidate *, c));
+}
+
+static bool
+inserts_only(const Candidate *c)
+{
+	return c->due == DUE_INSERTED || c->due == DUE_CHECKPOINT || c->due == DUE_INSERTS_ENDED;
 }
 
 /*
@@ -174,16 +194,14 @@ static void
 plan(const Candidate *c, Verdict *v)
 {
 	const TableMemory *m = &c->memory;
-	bool		inserts_only = c->due == DUE_INSERTED || c->due == DUE_CHECKPOINT ||
-		c->due == DUE_INSERTS_ENDED;
 
 	if (c->lane == LANE_CATALOG)
 		return;
 	v->eager = sweep_eager_freeze &&
 		freeze_eagerly(m->eager, c->inserted - (m->vacuumed ? m->inserted : 0),
 					   c->changed - (m->vacuumed ? m->changed : 0));
-	v->options.keep_size = inserts_only;
-	v->options.keep_indexes = inserts_only && m->whole_cleanup && m->vacuumed &&
+	v->options.keep_size = inserts_only(c);
+	v->options.keep_indexes = inserts_only(c) && m->whole_cleanup && m->vacuumed &&
 		(double) (c->inserted - m->cleaned_at) <= c->core_insert;
 }
 
@@ -210,6 +228,8 @@ decide_about(const Candidate *c)
 		v.kind = DECISION_LEFT_TO_CORE;
 	else if (sweep_mode != SWEEP_ACT)
 		v.kind = DECISION_OBSERVED;
+	else if (c->due == DUE_INSERTED && c->waits_for_checkpoint)
+		v.kind = DECISION_CHECKPOINT_AHEAD;
 	else
 		plan(c, &v);
 	return v;
@@ -230,6 +250,9 @@ decide(const Candidate *c, Verdict *verdict)
 			break;
 		case DECISION_OBSERVED:
 			decide_observed(c);
+			break;
+		case DECISION_CHECKPOINT_AHEAD:
+			decide_before_checkpoint(c);
 			break;
 		default:
 			if (verdict->due)
@@ -255,9 +278,11 @@ remember_vacuum(Decision *d, const Candidate *before, const Verdict *verdict,
 	m->eager = verdict->eager;
 	if (!verdict->options.keep_indexes)
 		m->cleaned_at = before->inserted;
-	if (before->due == DUE_INSERTED || before->due == DUE_CHECKPOINT ||
-		before->due == DUE_INSERTS_ENDED)
+	if (inserts_only(before))
+	{
+		m->took_ms = (int) Min((run->ended_at - run->started_at) / 1000, TOOK_LIMIT_MS);
 		m->costly = worth ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
+	}
 }
 
 /*

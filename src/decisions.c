@@ -11,6 +11,7 @@
 #include "utils/hsearch.h"
 
 #include "clock.h"
+#include "next_checkpoint.h"
 
 /* Sessions report their inserts once a second, or when they commit. */
 #define QUIET_MS	5000
@@ -29,6 +30,7 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_TEMPORARY] = "temporary",
 	[DECISION_OUT_OF_SCOPE] = "out of scope",
 	[DECISION_SNOOZED] = "snoozed",
+	[DECISION_CHECKPOINT_AHEAD] = "waits for checkpoint",
 };
 
 const char *
@@ -171,12 +173,26 @@ decision_inserts_ended(const Decision *d, int64 ins, TimestampTz now)
 	return d->seen_at != 0 && d->seen_ins == ins && now >= clock_after(d->seen_at, QUIET_MS);
 }
 
+int64
+decision_lead_ms(const TableMemory *memory)
+{
+	return memory->took_ms + NEXT_CHECKPOINT_LEAD_MS;
+}
+
+/* A round may come a little before its time. */
+bool
+decision_checkpoint_is_near(const TableMemory *memory, int64 checkpoint_ms)
+{
+	return checkpoint_ms <= decision_lead_ms(memory) + 50;
+}
+
 /* Enough new rows to be due now, though not at any other time? */
 static bool
 is_early(const Decision *d, int64 ins, const DecisionMoment *moment)
 {
 	return d->ins_early >= 0 && (double) ins > d->ins_early &&
-		((moment->checkpoint_near && sweep_checkpoint_aware) ||
+		((sweep_checkpoint_aware &&
+		  decision_checkpoint_is_near(&d->memory, moment->checkpoint_ms)) ||
 		 decision_inserts_ended(d, ins, moment->now));
 }
 

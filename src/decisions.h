@@ -38,8 +38,12 @@ extern bool decision_inserts_ended(const Decision *decision, int64 ins, Timestam
 typedef struct DecisionMoment
 {
 	TimestampTz now;
-	bool		checkpoint_near;
+	int64		checkpoint_ms;	/* until the next one */
 } DecisionMoment;
+
+/* So long before a checkpoint a table's vacuum begins. */
+extern int64 decision_lead_ms(const TableMemory *memory);
+extern bool decision_checkpoint_is_near(const TableMemory *memory, int64 checkpoint_ms);
 
 /*
  * Should the table be looked at again, with these counters, at this moment?

@@ -397,6 +397,17 @@ publish_databases(HTAB *seen_databases)
 	SpinLockRelease(&sweep_shared->mutex);
 }
 
+/* A round comes just before a checkpoint, whatever the naptime. */
+static TimestampTz
+before_checkpoint(TimestampTz next_round, TimestampTz now)
+{
+	int64		wait_ms = next_checkpoint_ms(now) - NEXT_CHECKPOINT_LEAD_MS;
+
+	if (!sweep_checkpoint_aware || wait_ms <= 0 || wait_ms > sweep_naptime_ms)
+		return next_round;
+	return Min(next_round, TimestampTzPlusMilliseconds(now, wait_ms));
+}
+
 /*
  * sweep.naptime, or so long that rounds take at most a hundredth of the time:
  * with a million relations.  By a mean, since one round may have had to wait.
@@ -625,6 +636,7 @@ sweep_launcher_main(Datum arg)
 			next_round = clock_after(now, sweep_naptime_ms);
 			round_try(context);
 			next_round = Max(next_round, clock_after(now, (int64) sweep_shared->naptime_ms));
+			next_round = before_checkpoint(next_round, clock_now());
 		}
 		MemoryContextSwitchTo(context);
 		MemoryContextReset(context);

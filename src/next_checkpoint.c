@@ -8,7 +8,10 @@
  */
 #include "next_checkpoint.h"
 
+#include <sys/stat.h>
+
 #include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "catalog/pg_control.h"
 #include "common/controldata_utils.h"
 #include "miscadmin.h"
@@ -18,9 +21,6 @@
 #include "clock.h"
 #include "policy/checkpoint.h"
 #include "shmem.h"
-
-/* A vacuum has to be over by then, and the scout looks only so often. */
-#define LEAD_MS			1000
 
 /* WAL per second is an average over about so long. */
 #define WAL_RATE_MS		5000.0
@@ -32,17 +32,26 @@ static XLogRecPtr wal_at;
 static TimestampTz wal_read_at = 0;
 static double wal_per_ms = 0;
 
-/* began_at from pg_control, if it is about this checkpoint already. */
+/*
+ * began_at from pg_control, if it is about this checkpoint already.
+ *
+ * The checkpointer counts in whole seconds, but from where in a second it last
+ * went to sleep: after that checkpoint, when it had written this file.  Right
+ * after a start it counts from there.
+ */
 static void
 read_control_file(void)
 {
 	bool		crc_ok;
 	ControlFileData *control = get_controlfile(DataDir, &crc_ok);
+	struct stat st;
 
 	/* it may be being written: then next time */
-	if (crc_ok && control->checkPointCopy.redo == redo)
+	if (crc_ok && control->checkPointCopy.redo == redo && stat(XLOG_CONTROL_FILE, &st) == 0)
 	{
-		began_at = time_t_to_timestamptz(control->checkPointCopy.time);
+		began_at = time_t_to_timestamptz(control->checkPointCopy.time) +
+			st.st_mtim.tv_nsec / 1000;
+		began_at = Max(began_at, PgStartTime);
 		exact = true;
 	}
 	pfree(control);
@@ -91,10 +100,10 @@ next_checkpoint_watch(TimestampTz now)
 						(uint64) TimestampTzPlusMilliseconds(now, ahead_ms));
 }
 
-bool
-next_checkpoint_is_near(TimestampTz now)
+int64
+next_checkpoint_ms(TimestampTz now)
 {
 	TimestampTz at = (TimestampTz) pg_atomic_read_u64(&sweep_shared->next_checkpoint_at);
 
-	return at != 0 && at <= TimestampTzPlusMilliseconds(now, LEAD_MS + sweep_naptime_ms);
+	return at == 0 ? PG_INT64_MAX : (at - now) / 1000;
 }

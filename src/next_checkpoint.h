@@ -11,7 +11,10 @@
 /* The launcher, at each round: looks, and publishes what it expects. */
 extern void next_checkpoint_watch(TimestampTz now);
 
-/* Is it so close that what should come before it has to begin now? */
-extern bool next_checkpoint_is_near(TimestampTz now);
+/* What should come before it begins so early, beside the time that it takes. */
+#define NEXT_CHECKPOINT_LEAD_MS	400
+
+/* Until then; PG_INT64_MAX: unknown. */
+extern int64 next_checkpoint_ms(TimestampTz now);
 
 #endif							/* SWEEP_NEXT_CHECKPOINT_H */

@@ -245,7 +245,7 @@ scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms)
 	INSTR_TIME_SET_CURRENT(locked_at);
 
 	round.moment.now = now;
-	round.moment.checkpoint_near = next_checkpoint_is_near(now);
+	round.moment.checkpoint_ms = next_checkpoint_ms(now);
 	round.settings[false] = scout_server_settings(false);
 	round.settings[true] = scout_server_settings(true);
 	round.insert = weigh_insert_settings(&round.settings[false]);

@@ -25,6 +25,7 @@ double		sweep_insert_scale_factor = -1;
 int			sweep_catalog_threshold = 500;
 double		sweep_catalog_scale_factor = 0.05;
 double		sweep_insert_cache_fraction = 0.25;
+int			sweep_insert_min_size_kb = -1;
 bool		sweep_insert_active_part = true;
 bool		sweep_checkpoint_aware = true;
 bool		sweep_eager_freeze = true;
@@ -250,6 +251,11 @@ define_insert_rules(void)
 							 "So that it finds them in memory.  0 switches that off.",
 							 &sweep_insert_cache_fraction, 0.25, 0, 1,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.insert_min_size",
+							"Sets the size of new pages for which a table is vacuumed earlier than by autovacuum's own thresholds.",
+							"-1 takes 256 MB or sweep.insert_cache_fraction of shared_buffers, whichever is less.",
+							&sweep_insert_min_size_kb, -1, -1, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("sweep.insert_active_part",
 							 "Measures inserted rows by the part of the table that is not frozen.",
 							 NULL,

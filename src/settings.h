@@ -39,6 +39,7 @@ extern double sweep_insert_scale_factor;
 extern int	sweep_catalog_threshold;
 extern double sweep_catalog_scale_factor;
 extern double sweep_insert_cache_fraction;
+extern int	sweep_insert_min_size_kb;	/* -1: see policy/insert */
 extern bool sweep_insert_active_part;
 extern bool sweep_checkpoint_aware;
 extern bool sweep_eager_freeze;

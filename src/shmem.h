@@ -111,6 +111,7 @@ typedef enum DecisionKind
 	DECISION_TEMPORARY,			/* only its session can vacuum it */
 	DECISION_OUT_OF_SCOPE,		/* of sweep.scope */
 	DECISION_SNOOZED,			/* until not_before, because a user said so */
+	DECISION_CHECKPOINT_AHEAD,	/* vacuumed just before it, or twice */
 	DECISION_KIND_COUNT
 } DecisionKind;
 
@@ -142,6 +143,7 @@ typedef struct TableMemory
 	bool		eager;			/* it froze all that it could */
 	uint8		costly;			/* insert vacuums in a row not worth their
 								 * cost */
+	int			took_ms;		/* the last insert vacuum; at most 10 s */
 } TableMemory;
 
 /*

@@ -167,6 +167,9 @@ put_decision_reason(Row *row, const Decision *d)
 		case DECISION_OUT_OF_SCOPE:
 			strlcpy(text, "not in sweep.scope", sizeof(text));
 			break;
+		case DECISION_CHECKPOINT_AHEAD:
+			strlcpy(text, "new rows only: vacuumed just before the next checkpoint, which comes within the minimum interval", sizeof(text));
+			break;
 		case DECISION_SNOOZED:
 			strlcpy(text, "snoozed until then", sizeof(text));
 			break;

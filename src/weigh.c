@@ -43,7 +43,7 @@ weighing_begin(Weighing *w)
 	PgStat_StatDBEntry *db = pgstat_fetch_stat_dbentry(MyDatabaseId);
 
 	w->now = clock_now();
-	w->checkpoint_near = next_checkpoint_is_near(w->now);
+	w->checkpoint_ms = next_checkpoint_ms(w->now);
 	SpinLockAcquire(&sweep_shared->mutex);
 	w->history_begins = sweep_shared->launcher_started_at;
 	SpinLockRelease(&sweep_shared->mutex);
@@ -135,12 +135,13 @@ weigh_insert_settings(const ThresholdSettings *settings)
 	s.cache_fraction = sweep_insert_cache_fraction;
 	s.buffers = NBuffers;
 	s.page_bytes = BLCKSZ;
+	s.least_bytes = sweep_insert_min_size_kb < 0 ? -1 : sweep_insert_min_size_kb * 1024.0;
 	return s;
 }
 
 /* pg_sweep's own rules, for user tables that are large enough for them. */
 static void
-weigh_inserts(Candidate *c)
+weigh_inserts(Candidate *c, const Weighing *w)
 {
 	InsertSettings settings = weigh_insert_settings(&c->settings);
 	InsertTable table;
@@ -148,6 +149,7 @@ weigh_inserts(Candidate *c)
 
 	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages, c->live, c->memory.pages);
 	c->ins_early = -1;
+	c->waits_for_checkpoint = false;
 	if (c->lane == LANE_CATALOG || c->temporary || c->core_insert < 0)
 		return;
 
@@ -168,6 +170,10 @@ weigh_inserts(Candidate *c)
 	t = insert_thresholds(&settings, &table);
 	c->thresholds.insert = t.due;
 	c->ins_early = t.early;
+	c->waits_for_checkpoint = sweep_checkpoint_aware &&
+		insert_waits_for_checkpoint(&table, &t, (double) c->ins,
+									w->checkpoint_ms - decision_lead_ms(&c->memory),
+									(int64) sweep_min_interval_s * 1000);
 }
 
 static void
@@ -193,10 +199,11 @@ due_reason(const Candidate *c, const Weighing *w)
 	if (threshold_vacuum_due(&c->thresholds, c->dead))
 		return DUE_DEAD;
 	if (threshold_insert_due(&c->thresholds, c->ins))
-		return DUE_INSERTED;
+		return sweep_checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms) ?
+			DUE_CHECKPOINT : DUE_INSERTED;
 	if (c->ins_early >= 0 && c->ins > c->ins_early)
 	{
-		if (sweep_checkpoint_aware && w->checkpoint_near)
+		if (sweep_checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms))
 			return DUE_CHECKPOINT;
 		if (c->decision && decision_inserts_ended(c->decision, c->ins, w->now))
 			return DUE_INSERTS_ENDED;
@@ -225,7 +232,7 @@ candidate_weigh(Candidate *c, const Weighing *w)
 
 	c->thresholds = threshold_compute(&c->settings, c->reltuples, c->pages, c->frozen_pages);
 	c->core_insert = c->thresholds.insert;
-	weigh_inserts(c);
+	weigh_inserts(c, w);
 
 	c->turn_at = 0;
 	if (c->history_lost)

@@ -13,7 +13,7 @@ typedef struct Weighing
 {
 	TimestampTz now;
 	TimestampTz history_begins; /* of the statistics */
-	bool		checkpoint_near;
+	int64		checkpoint_ms;	/* until the next one */
 } Weighing;
 
 /* The rules for tables with such thresholds. */

@@ -32,7 +32,9 @@ least_pages(const InsertSettings *s)
 {
 	double		least = INSERT_LEAST_BYTES / s->page_bytes;
 
-	if (s->cache_fraction > 0)
+	if (s->least_bytes >= 0)
+		least = s->least_bytes / s->page_bytes;
+	else if (s->cache_fraction > 0)
 		least = lesser(least, s->cache_fraction * s->buffers);
 	return greater(least, INSERT_EARLY_PAGES);
 }
@@ -85,6 +87,14 @@ insert_look_at(const InsertSettings *s, double live)
 	if (s->base < 0 || s->scale * live < least_rows)
 		return -1;
 	return s->base;
+}
+
+bool
+insert_waits_for_checkpoint(const InsertTable *t, const InsertThresholds *thresholds,
+							double inserted, int64_t checkpoint_ms, int64_t interval_ms)
+{
+	return checkpoint_ms < interval_ms && inserted <= 2 * thresholds->due &&
+		inserted <= t->core;
 }
 
 bool

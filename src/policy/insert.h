@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Earlier than core only for so much, unless the cache is small. */
+/* Earlier than core only for so much, unless the cache is small or a user says so. */
 #define INSERT_LEAST_BYTES	(256.0 * 1024 * 1024)
 
 /* Doubled threshold for each costly vacuum, up to so many. */
@@ -31,6 +31,7 @@ typedef struct InsertSettings
 	double		cache_fraction; /* of the buffers; 0: the cache does not count */
 	double		buffers;		/* shared_buffers, pages */
 	double		page_bytes;
+	double		least_bytes;	/* a user's; negative: see INSERT_LEAST_BYTES */
 } InsertSettings;
 
 typedef struct InsertTable
@@ -61,6 +62,15 @@ extern InsertThresholds insert_thresholds(const InsertSettings *s, const InsertT
  * nothing but its live rows is known; negative: never.
  */
 extern double insert_look_at(const InsertSettings *s, double live);
+
+/*
+ * Should a vacuum that is due by inserted rows wait for a checkpoint, because
+ * after it there could be no other one before the checkpoint?  Not once twice
+ * as many rows are there, nor when core would come.
+ */
+extern bool insert_waits_for_checkpoint(const InsertTable *t, const InsertThresholds *thresholds,
+										double inserted, int64_t checkpoint_ms,
+										int64_t interval_ms);
 
 /*
  * Was an insert vacuum worth its cost?  It saves, for each new page, one read

@@ -7,7 +7,7 @@
 #include "insert.h"
 #include "tap.h"
 
-#define SETTINGS(base, scale, active, cache) {base, scale, active, cache, 40000, 8192}
+#define SETTINGS(base, scale, active, cache) {base, scale, active, cache, 40000, 8192, -1}
 /* the server's own threshold is that of an unfrozen table here */
 #define TABLE(rows, frozen_share, costly) \
 	{rows, (rows) / 100, (rows) / 100 * (frozen_share), 100, 1000 + 0.2 * (rows), costly}
@@ -36,6 +36,11 @@ static const struct
 	{"only the cache",
 	SETTINGS(1000, 0.2, false, 0.25), TABLE(50e6, 1, 0), {1e6, -1}},
 
+	{"1 MB is enough, a user says",
+	{1000, 0.2, true, 0.25, 40000, 8192, 1048576}, TABLE(50e6, 1, 0), {12800, -1}},
+	{"100 MB, a user says: 12,800 pages, but the cache comes first",
+	{1000, 0.2, true, 0.25, 40000, 8192, 104857600}, TABLE(50e6, 1, 0), {1e6, 12800}},
+
 	/* never later than core */
 	{"a small table, all frozen: core's 1,200",
 	SETTINGS(1000, 0.2, true, 0.25), TABLE(1000, 1, 0), {1200, -1}},
@@ -46,7 +51,7 @@ static const struct
 	{"more frozen than there is: clamped",
 	SETTINGS(1000, 0.2, true, 0.25), {50e6, 1000, 5000, 100, 10001000, 0}, {1e6, 12800}},
 	{"a cache of 20 buffers: not for less than 128 pages",
-	{1000, 0.2, true, 0.25, 80, 8192}, TABLE(50e6, 1, 0), {12800, -1}},
+	{1000, 0.2, true, 0.25, 80, 8192, -1}, TABLE(50e6, 1, 0), {12800, -1}},
 
 	/* vacuums that were not worth it */
 	{"costly once: twice", SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 1), {2e6, 25600}},
@@ -63,6 +68,30 @@ test_rows_per_page(void)
 	tap_is_double(insert_rows_per_page(0, 100, 0, 100), 1, "rows per page", "empty");
 	tap_is_double(insert_rows_per_page(5, 100, 0, 0), 1, "rows per page", "at least one");
 	tap_is_double(insert_rows_per_page(-1, 0, 0, 0), 1, "rows per page", "nothing known");
+}
+
+static void
+test_checkpoint(void)
+{
+	InsertTable table = TABLE(50e6, 1, 0);
+	InsertThresholds t = {1e6, 12800};
+	static const struct
+	{
+		const char *name;
+		double		inserted;
+		int64_t		checkpoint_ms;
+		bool		expected;
+	}			cases[] = {
+		{"a checkpoint within the interval", 1000001, 59999, true},
+		{"one after it", 1000001, 60000, false},
+		{"twice as many rows", 2000001, 1000, false},
+		{"core would come", 10001001, 1000, false},
+	};
+
+	for (size_t i = 0; i < lengthof(cases); i++)
+		tap_is_bool(insert_waits_for_checkpoint(&table, &t, cases[i].inserted,
+												cases[i].checkpoint_ms, 60000),
+					cases[i].expected, "waits for a checkpoint", cases[i].name);
 }
 
 static void
@@ -88,6 +117,7 @@ main(void)
 	}
 	test_rows_per_page();
 	test_look_at();
+	test_checkpoint();
 
 	/* 100 new pages: 100 × (2 + 20) */
 	tap_is_bool(insert_was_worth(2200, 100, 2, 20), true, "worth", "costs what it saves");
