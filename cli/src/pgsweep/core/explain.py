@@ -60,9 +60,13 @@ def explain_worst(facts: CoreFacts, limit: int = WORST) -> tuple[Cause, ...]:
     """Return the worst causes in this database; a cause of many tables once."""
     kept: list[Finding] = []
     others: dict[str, int] = {}
+    named: set[str] = set()
     for finding in _sorted(_findings(facts)):
-        if finding.severity < NEWS:
+        # That it waits its turn is no news of a table with a graver cause.
+        waits = finding.severity == NEWS and finding.relation in named
+        if finding.severity < NEWS or waits:
             continue
+        named.add(finding.relation)
         if finding.shared and finding.shared in others:
             others[finding.shared] += 1
             continue

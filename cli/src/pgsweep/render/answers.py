@@ -108,7 +108,7 @@ def cause_lines(causes: Sequence[Cause], width: int) -> list[Text]:
         return [Text("no table is due, and nothing keeps one from being vacuumed")]
     lines: list[Text] = []
     for cause in causes:
-        head = f"{cause.rank}  {cause.relation or text.UNKNOWN}: {cause.verdict or ''}"
+        head = f"{cause.rank}. {cause.relation or text.UNKNOWN}: {cause.verdict or ''}"
         lines += _wrapped(head, width, "", INDENT, "bold")
         lines += _part("cause", cause.cause, width)
         lines += _part("evidence", cause.evidence, width)
