@@ -6,8 +6,12 @@ import dataclasses
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
+from pgsweep.core.facts import CoreFacts, Holder, Lock, Relation, Vacuum
 from pgsweep.model import (
+    Blocker,
+    Cause,
     Database,
+    DatabaseAge,
     Facts,
     Feature,
     LastHour,
@@ -17,6 +21,8 @@ from pgsweep.model import (
     Snapshot,
     Status,
     StatusReport,
+    Table,
+    Waiting,
 )
 
 T = TypeVar("T")
@@ -204,3 +210,200 @@ def facts(**given: Any) -> Facts:
         "databases": snapshot().databases,
     }
     return Facts(**{**base, **given})
+
+
+def table(**given: Any) -> Table:
+    """Return a row of sweep.tables: a table that is due for its dead rows."""
+    base: dict[str, Any] = {
+        "datname": "bench",
+        "relid": 16401,
+        "schemaname": "public",
+        "relname": "pgbench_accounts",
+        "lane": "user",
+        "dead_tuples": 23_456,
+        "vacuum_threshold": 20_050.0,
+        "ins_since_vacuum": 1_000,
+        "insert_threshold": 21_000.0,
+        "mod_since_analyze": 24_456,
+        "analyze_threshold": 10_050.0,
+        "pages": 1_640,
+        "all_visible_pages": 1_000,
+        "xid_age": 1_000_000,
+        "score": 1.17,
+        "xid_score": 0.005,
+        "vacuum_score": 1.17,
+        "do_vacuum": True,
+        "decision": "due",
+        "reason": "dead tuples 23,456 above threshold 20,050",
+        "last_run": NOW - timedelta(minutes=3),
+    }
+    return _build(Table, {**base, **given})
+
+
+def waiting(**given: Any) -> Waiting:
+    """Return a row of sweep.queue."""
+    base: dict[str, Any] = {
+        "position": 1,
+        "datid": 5,
+        "datname": "bench",
+        "relid": 16401,
+        "schemaname": "public",
+        "relname": "pgbench_accounts",
+        "lane": "user",
+        "score": 1.17,
+        "reason": "dead tuples 23,456 above threshold 20,050",
+        "waiting_since": NOW - timedelta(seconds=5),
+        "waiting_for": "worker slot: all 2 busy",
+        "estimated_duration": timedelta(seconds=42),
+        "estimated_mb": 12.5,
+        "requested": False,
+    }
+    return _build(Waiting, {**base, **given})
+
+
+def blocker(**given: Any) -> Blocker:
+    """Return a row of sweep.blockers: somebody went to lunch."""
+    base: dict[str, Any] = {
+        "kind": "idle in transaction",
+        "pid": 4712,
+        "datname": "bench",
+        "usename": "alice",
+        "name": "psql",
+        "state": "idle in transaction",
+        "xmin": 750,
+        "age": 123_456,
+        "since": NOW - timedelta(minutes=10),
+        "query": "SELECT 1",
+        "withholds": 'dead rows of all tables of database "bench"',
+        "fix": "SELECT pg_terminate_backend(4712);",
+        "risk": "the session's uncommitted work is rolled back",
+    }
+    return _build(Blocker, {**base, **given})
+
+
+def cause(**given: Any) -> Cause:
+    """Return a row of sweep.explain()."""
+    base: dict[str, Any] = {
+        "rank": 1,
+        "relation": "public.orders",
+        "verdict": "due, and not vacuumed",
+        "cause": "locked by process 4711",
+        "evidence": "AccessExclusiveLock for 5 min",
+        "fix": "SELECT pg_cancel_backend(4711);",
+        "risk": "its statement fails",
+    }
+    return _build(Cause, {**base, **given})
+
+
+def relation(**given: Any) -> Relation:
+    """Return a table of 100,000 rows that is far from due."""
+    base: dict[str, Any] = {
+        "relid": 16401,
+        "schemaname": "public",
+        "relname": "t",
+        "sql_name": "public.t",
+        "relkind": "r",
+        "relpersistence": "p",
+        "is_shared": False,
+        "is_catalog": False,
+        "pages": 1_000,
+        "all_visible_pages": 500,
+        "reltuples": 100_000.0,
+        "xid_age": 1_000,
+        "mxid_age": 1,
+        "live_tuples": 100_000,
+        "dead_tuples": 0,
+        "ins_since_vacuum": 0,
+        "mod_since_analyze": 0,
+        "changed": 100_000,
+        "last_vacuum": NOW - timedelta(minutes=10),
+    }
+    return _build(Relation, {**base, **given})
+
+
+def holder(**given: Any) -> Holder:
+    """Return a session that is idle in transaction."""
+    base: dict[str, Any] = {
+        "source": "backend",
+        "pid": 4712,
+        "datname": "bench",
+        "usename": "alice",
+        "name": "psql",
+        "state": "idle in transaction",
+        "backend_type": "client backend",
+        "xmin": 750,
+        "xid_age": 123_456,
+        "since": NOW - timedelta(minutes=30),
+        "query": "SELECT 1",
+    }
+    return _build(Holder, {**base, **given})
+
+
+def lock(**given: Any) -> Lock:
+    """Return a lock that a vacuum of the sample relation would wait for."""
+    base: dict[str, Any] = {
+        "relid": 16401,
+        "pid": 4711,
+        "mode": "AccessExclusiveLock",
+        "usename": "bob",
+        "state": "active",
+        "since": NOW - timedelta(minutes=5),
+        "query": "ALTER TABLE t ADD COLUMN x int",
+    }
+    return _build(Lock, {**base, **given})
+
+
+def worker(**given: Any) -> Vacuum:
+    """Return a worker of the core daemon that vacuums another table."""
+    base: dict[str, Any] = {
+        "pid": 5000,
+        "datname": "bench",
+        "relid": 99,
+        "phase": "scanning heap",
+        "is_worker": True,
+        "since": NOW - timedelta(hours=3),
+        "query": "autovacuum: VACUUM public.huge",
+    }
+    return _build(Vacuum, {**base, **given})
+
+
+def database_age(**given: Any) -> DatabaseAge:
+    """Return a database that is young."""
+    base: dict[str, Any] = {
+        "datid": 5,
+        "datname": "bench",
+        "xid_age": 1_000_000,
+        "mxid_age": 100,
+        "stats_reset": None,
+    }
+    return DatabaseAge(**{**base, **given})
+
+
+def core_facts(*relations: Relation, **given: Any) -> CoreFacts:
+    """Return what core's views say of a server at rest, with the settings it comes with."""
+    base: dict[str, Any] = {
+        "server": server(),
+        "version_num": 150020,
+        "settings": dict(CORE_SETTINGS),
+        "relations": relations,
+        "databases": (database_age(),),
+    }
+    return CoreFacts(**{**base, **given})
+
+
+CORE_SETTINGS = {
+    "autovacuum": "on",
+    "track_counts": "on",
+    "autovacuum_vacuum_threshold": "50",
+    "autovacuum_vacuum_scale_factor": "0.2",
+    "autovacuum_vacuum_insert_threshold": "1000",
+    "autovacuum_vacuum_insert_scale_factor": "0.2",
+    "autovacuum_analyze_threshold": "50",
+    "autovacuum_analyze_scale_factor": "0.1",
+    "autovacuum_freeze_max_age": "200000000",
+    "autovacuum_multixact_freeze_max_age": "400000000",
+    "autovacuum_max_workers": "3",
+    "autovacuum_naptime": "60",
+    "vacuum_failsafe_age": "1600000000",
+    "vacuum_multixact_failsafe_age": "1600000000",
+}

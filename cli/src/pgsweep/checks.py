@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from pgsweep import compute
-from pgsweep.model import Facts, Status
+from pgsweep.core.blockers import described
+from pgsweep.model import Database, DatabaseAge, Facts, Status
 
 LAUNCHER_SLOTS = 1
 DEFAULT_MAX_WORKERS = 2
@@ -60,7 +61,7 @@ def diagnose(facts: Facts) -> tuple[Check, ...]:
     elif facts.installed_version is not None and not _known_unloaded(facts):
         checks.append(_views(facts))
     checks += [_slots(facts), *_settings(facts), _reading(facts), _acting(facts)]
-    checks += [*_databases(facts), *_age(facts)]
+    checks += [*_databases(facts), *_age(facts), _horizon(facts)]
     return tuple(checks)
 
 
@@ -406,7 +407,9 @@ def _databases(facts: Facts) -> Iterator[Check]:
 
 
 def _age(facts: Facts) -> Iterator[Check]:
-    oldest = compute.oldest_database(facts.databases)
+    oldest: Database | DatabaseAge | None = compute.oldest_database(facts.databases)
+    if oldest is None:
+        oldest = max(facts.core_databases, key=lambda row: row.xid_age, default=None)
     if oldest is None or oldest.xid_age is None:
         return
     pct = compute.xid_pct(oldest.xid_age, facts.server.freeze_max_age)
@@ -419,3 +422,30 @@ def _age(facts: Facts) -> Iterator[Check]:
         "prepared transactions and replication slots that hold it back.",
     )
     yield Check(Level.WARN, "xid age", text, fix)
+
+
+def _horizon(facts: Facts) -> Check:
+    """Name the worst of what keeps dead rows from being removed."""
+    if not facts.blockers:
+        return Check(Level.OK, "horizon", "nothing holds it back")
+    worst = facts.blockers[0]
+    now = facts.server.now
+    for blocker in facts.blockers:
+        # One that is old by the clock counts more than one that is old by transactions only.
+        if compute.is_old(blocker, now) and not compute.is_old(worst, now):
+            worst = blocker
+    age = f"{worst.age or 0:,} transactions old"
+    if worst.since is not None:
+        minutes = max(0.0, (now - worst.since).total_seconds()) / 60
+        age += f", for {minutes:.0f} min" if minutes < 120 else f", for {minutes / 60:.0f} h"
+    what = described(worst, facts.server.dbname)
+    text = f"held by {what}, {age}; withholds {worst.withholds or 'dead rows'}"
+    more = len(facts.blockers) - 1
+    if more:
+        text += f"; {compute.plural(more, 'other')}: see pgsweep blockers"
+    if not compute.is_old(worst, now):
+        return Check(Level.OK, "horizon", text)
+    fix = [f"  {worst.fix}"] if worst.fix else []
+    if worst.risk:
+        fix.append(f"Risk: {worst.risk}")
+    return Check(Level.WARN, "horizon", text, tuple(fix))

@@ -10,13 +10,17 @@ import typer
 
 from pgsweep import __version__, errors
 from pgsweep.commands.bench import bench
+from pgsweep.commands.blockers import blockers
+from pgsweep.commands.check import CheckCommand, check
 from pgsweep.commands.databases import databases
 from pgsweep.commands.demo import demo
 from pgsweep.commands.doctor import doctor
+from pgsweep.commands.explain import explain
 from pgsweep.commands.progress import progress
 from pgsweep.commands.report import report
 from pgsweep.commands.runs import runs
 from pgsweep.commands.status import status
+from pgsweep.commands.tables import tables
 from pgsweep.commands.top import top
 
 EXIT_CANNOT = 2
@@ -53,8 +57,12 @@ def _options(
     pass
 
 
-for command in (demo, bench, report, status, top, progress, runs, databases, doctor):
+for command in (
+    *(demo, bench, report, status, top, progress, runs, databases),
+    *(tables, explain, blockers, doctor),
+):
     app.command()(command)
+app.command(cls=CheckCommand)(check)
 
 
 @app.command()

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pgsweep.model import Database, Decision, Progress, Run, StatusReport
+from pgsweep.model import Blocker, Database, Decision, Progress, Run, StatusReport, Table, Waiting
 
 # Autovacuum is forced at 100 %. Core starts at the setting itself, so a database
 # that is well beyond it has a vacuum that does not get through.
 XID_WARN_PCT = 150.0
 STALE_ROUND = timedelta(seconds=60)
+# A holder of the horizon that is worth a warning.
+LONG_HOLDER = timedelta(hours=1)
+LONG_HOLDER_XIDS = 10_000_000
 
 
 def version_tuple(version: str) -> tuple[int, ...]:
@@ -64,7 +67,7 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-def relation(row: Progress | Run | Decision, with_database: bool = True) -> str:
+def relation(row: Progress | Run | Decision | Table | Waiting, with_database: bool = True) -> str:
     """Return db.schema.table; a table whose name is not known here is shown by its oid."""
     if row.relname is None:
         # A vacuum that has not come to its first table yet has no relid either.
@@ -136,6 +139,12 @@ def problems(report: StatusReport) -> tuple[str, ...]:
 def _round_is_stale(report: StatusReport) -> bool:
     last = report.status.last_round_at or report.status.launcher_started_at
     return last is not None and report.server.now - last > STALE_ROUND
+
+
+def is_old(blocker: Blocker, now: datetime) -> bool:
+    """Tell whether a holder of the horizon is a problem, and not just somebody's long query."""
+    long = blocker.since is not None and now - blocker.since >= LONG_HOLDER
+    return long or (blocker.age or 0) >= LONG_HOLDER_XIDS
 
 
 def plural(count: int, noun: str) -> str:

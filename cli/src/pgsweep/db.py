@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from importlib import resources
 from typing import Any, TypeVar
@@ -22,8 +25,21 @@ from psycopg.rows import class_row, dict_row
 
 from pgsweep import __version__, errors
 from pgsweep.compute import version_tuple
+from pgsweep.core import rates
+from pgsweep.core.blockers import blockers as core_blockers
+from pgsweep.core.facts import (
+    CoreFacts,
+    Lock,
+    Relation,
+    Vacuum,
+    XidRate,
+)
+from pgsweep.core.facts import Holder as CoreHolder
 from pgsweep.model import (
+    Blocker,
+    Cause,
     Database,
+    DatabaseAge,
     Day,
     Decision,
     Facts,
@@ -37,6 +53,8 @@ from pgsweep.model import (
     Snapshot,
     Status,
     StatusReport,
+    Table,
+    Waiting,
 )
 
 Row = TypeVar("Row")
@@ -44,6 +62,7 @@ Row = TypeVar("Row")
 CONNECT_TIMEOUT_S = 10
 STATEMENT_TIMEOUT_S = 10
 TOP_RUNS = 200
+TOP_QUEUE = 50
 DAY_HOURS = 24.0
 # Shared memory can remember more tables than a page can show.
 DAY_DECISIONS = 1000
@@ -158,6 +177,29 @@ def query_text(name: str) -> bytes:
     return resources.files("pgsweep.queries").joinpath(f"{name}.sql").read_bytes()
 
 
+def for_version(text: str, version_num: int) -> str:
+    """Return SQL without the lines for other versions: they end in "-- before 18", "-- from 18"."""
+
+    def fits(line: str) -> bool:
+        match = re.search(r"-- (before|from) (\d+)$", line)
+        if match is None:
+            return True
+        return (version_num >= int(match.group(2)) * 10000) == (match.group(1) == "from")
+
+    return "".join(line for line in text.splitlines(keepends=True) if fits(line.rstrip()))
+
+
+@dataclass(frozen=True)
+class Views:
+    """Whether the extension is in this database, and which of its newer objects."""
+
+    extension: bool
+    tables: bool
+    queue: bool
+    blockers: bool
+    explain: bool
+
+
 class Session:
     """One connection, and one method for each thing that can be read or asked for."""
 
@@ -165,6 +207,7 @@ class Session:
         self._conn = conn
         self._params = params
         self._notices: list[str] = []
+        self._views: Views | None = None
         conn.add_notice_handler(self._on_notice)
 
     def __enter__(self) -> Session:
@@ -180,6 +223,11 @@ class Session:
     def again(self) -> Session:
         """Return a new connection made with the same parameters and password."""
         return Session(_open(self._params), self._params)
+
+    def beside(self, dbname: str) -> Session:
+        """Return a connection to another database of the same server."""
+        params = {**self._params, "dbname": dbname}
+        return Session(_open(params), params)
 
     def _on_notice(self, diag: psycopg.errors.Diagnostic) -> None:
         self._notices.append(diag.message_primary or "")
@@ -238,6 +286,7 @@ class Session:
             progress=self.progress(),
             runs=self.runs(RunFilter(limit=TOP_RUNS)),
             databases=self.databases(),
+            queue=self.queue(TOP_QUEUE) if self.views().queue else None,
             # Last, so that "now" is never before what the views say.
             server=self.server(),
         )
@@ -259,6 +308,44 @@ class Session:
     def holders(self) -> tuple[Holder, ...]:
         """Return what holds the xmin horizon back, the oldest first."""
         return self._rows("horizon", Holder)
+
+    def views(self) -> Views:
+        """Return what there is of the extension; looked up once."""
+        if self._views is None:
+            self._views = self._rows("views", Views)[0]
+        return self._views
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the tables of this database, from sweep.tables."""
+        return self._rows("tables", Table)
+
+    def queue(self, limit: int) -> tuple[Waiting, ...]:
+        """Return the tables that are to be vacuumed next, in their order."""
+        return self._rows("queue", Waiting, {"limit": limit})
+
+    def blockers(self) -> tuple[Blocker, ...]:
+        """Return what holds the horizon back, from sweep.blockers, the oldest first."""
+        return self._rows("blockers", Blocker)
+
+    def explain(self, relid: int | None) -> tuple[Cause, ...]:
+        """Return what sweep.explain() says of a table, or of the worst ones."""
+        if relid is None:
+            return self._rows("explain_worst", Cause)
+        return self._rows("explain", Cause, {"relid": relid})
+
+    def find_relation(self, name: str) -> int:
+        """Return the relation of a name as SQL has it; of several, the one in public."""
+        dbname = self._conn.info.dbname
+        found = self._dicts("find_relation", {"name": name})
+        if not found:
+            raise errors.UsageError(
+                f'there is no table "{name}" in database "{dbname}"',
+                "Name another database with -d; write SCHEMA.TABLE, with quotes as in SQL.",
+            )
+        if len(found) > 1 and found[0]["schemaname"] != "public":
+            names = ", ".join(f"{row['schemaname']}.{row['relname']}" for row in found[:5])
+            raise errors.UsageError(f'"{name}" is several tables', f"Write one of {names}.")
+        return int(found[0]["relid"])
 
     def day(self) -> Day:
         """Return everything `report --live` shows."""
@@ -294,6 +381,13 @@ class Session:
             raise
         except errors.DatabaseError as exc:
             problem = exc
+        blockers: tuple[Blocker, ...] = ()
+        try:
+            blockers = self.blockers() if self.views().blockers else self._core_blockers()
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError as exc:
+            problem = problem or exc
         return Facts(
             server=self.server(),
             settings=settings,
@@ -309,7 +403,90 @@ class Session:
             status_hint=problem.hint if problem else None,
             features=features,
             databases=databases,
+            blockers=blockers,
+            core_databases=self.core_databases() if status is None else (),
         )
+
+    # -- reading core's own views --------------------------------------------
+
+    def core_facts(self, relid: int | None = None, seconds: float = 0.0) -> CoreFacts:
+        """Return what core's views say of all tables, or of one and its TOAST table.
+
+        With `seconds` the counters are read twice, so far apart.
+        """
+        version = self.version_num()
+        which = {"relid": relid}
+        earlier: dict[int, Relation] = {}
+        earlier_at: datetime | None = None
+        first_xid = self._next_xid()
+        if seconds > 0:
+            earlier_at = self.server().now
+            rows = self._core_rows("core_relations", Relation, which)
+            earlier = {row.relid: row for row in rows}
+            time.sleep(seconds)
+        relations = self._core_rows("core_relations", Relation, which)
+        holders = self._core_rows("core_holders", CoreHolder)
+        return CoreFacts(
+            version_num=version,
+            settings=self.core_settings(),
+            relations=relations,
+            holders=holders,
+            locks=self._core_rows("core_locks", Lock, which),
+            vacuums=self._core_rows("core_vacuums", Vacuum),
+            databases=self.core_databases(),
+            xid_rate=self._xid_rate(first_xid, seconds),
+            earlier=earlier,
+            earlier_at=earlier_at,
+            sees_everything=bool(self._dicts("role")[0]["can_read_stats"]),
+            # Last, so that "now" is never before what the views say.
+            server=self.server(),
+        )
+
+    def version_num(self) -> int:
+        """Return the server's version as a number: 150020."""
+        return self._conn.info.server_version
+
+    def _core_blockers(self) -> tuple[Blocker, ...]:
+        holders = self._core_rows("core_holders", CoreHolder)
+        return core_blockers(holders, self._conn.info.dbname)
+
+    def core_databases(self) -> tuple[DatabaseAge, ...]:
+        """Return all databases and their ages, the oldest first."""
+        return self._core_rows("core_databases", DatabaseAge)
+
+    def core_settings(self) -> dict[str, str]:
+        """Return autovacuum's settings, in their own units."""
+        return {row["name"]: row["setting"] for row in self._dicts("core_settings")}
+
+    def _next_xid(self, query: str = "core_next_xid") -> tuple[datetime, int]:
+        row = self._dicts(query)[0]
+        return row["at"], int(row["next_xid"])
+
+    def _xid_rate(self, first: tuple[datetime, int], seconds: float) -> XidRate | None:
+        """Return how fast transaction ids are used, by two readings or since the checkpoint."""
+        now = self._next_xid()
+        if seconds > 0:
+            return rates.xid_rate(first, now, "measured for {seconds:.0f} s", 0.1)
+        try:
+            checkpoint = self._next_xid("core_checkpoint")
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError:
+            # Some clouds do not let the control file be read.
+            return None
+        return rates.xid_rate(
+            checkpoint, now, "since the checkpoint {seconds:.0f} s ago", rates.LEAST_SECONDS
+        )
+
+    def _core_rows(
+        self, name: str, row_type: type[Row], params: Mapping[str, Any] | None = None
+    ) -> tuple[Row, ...]:
+        query = for_version(query_text(name).decode(), self.version_num()).encode()
+        with self._translated():
+            cur = self._conn.cursor(row_factory=class_row(row_type))
+            return tuple(cur.execute(query, params).fetchall())
+
+    # -- whether it fits -----------------------------------------------------
 
     def require_extension(self) -> None:
         """Raise unless extension, library and this command fit each other."""

@@ -58,6 +58,8 @@ class Status:
     decisions_dropped: int | None
     databases_dropped: int | None
     recent_crashes: int | None
+    # Only a server that can be told to hold has it.
+    held_until: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,17 @@ class Database:
 
 
 @dataclass(frozen=True)
+class DatabaseAge:
+    """A database and the age of its oldest row, from pg_database."""
+
+    datid: int
+    datname: str
+    xid_age: int
+    mxid_age: int
+    stats_reset: datetime | None
+
+
+@dataclass(frozen=True)
 class Decision:
     """A row of sweep.decisions: a table that looked due, and what was decided about it last."""
 
@@ -200,6 +213,101 @@ class Holder:
 
 
 @dataclass(frozen=True)
+class Table:
+    """A row of sweep.tables, or the same of a server without the extension, from core's views.
+
+    There `truncatable_bytes` and `snoozed_until` are None, `frozen_pages` is None
+    before 18, and `pages` is as old as the last vacuum or analyze.
+    """
+
+    datname: str
+    relid: int
+    schemaname: str | None
+    relname: str | None
+    lane: str | None
+    dead_tuples: int | None
+    vacuum_threshold: float | None
+    ins_since_vacuum: int | None
+    # None: vacuum for inserts is switched off
+    insert_threshold: float | None
+    mod_since_analyze: int | None
+    analyze_threshold: float | None
+    pages: int | None
+    frozen_pages: int | None
+    all_visible_pages: int | None
+    xid_age: int | None
+    mxid_age: int | None
+    score: float | None
+    xid_score: float | None
+    mxid_score: float | None
+    vacuum_score: float | None
+    vacuum_insert_score: float | None
+    analyze_score: float | None
+    do_vacuum: bool | None
+    decision: str | None
+    reason: str | None
+    not_before: datetime | None
+    blocked_by: list[int] | None
+    truncatable_bytes: int | None
+    snoozed_until: datetime | None
+    last_run: datetime | None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A row of sweep.queue: a table that is to be vacuumed, of any database."""
+
+    position: int
+    datid: int
+    datname: str | None
+    relid: int
+    schemaname: str | None
+    relname: str | None
+    lane: str | None
+    score: float | None
+    reason: str | None
+    waiting_since: datetime | None
+    waiting_for: str | None
+    estimated_duration: timedelta | None
+    estimated_mb: float | None
+    requested: bool | None
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """A row of sweep.blockers, or the same from core's views: what holds the horizon back."""
+
+    kind: str
+    pid: int | None
+    datname: str | None
+    usename: str | None
+    # prepared transaction, slot or application
+    name: str | None
+    state: str | None
+    xmin: int | None
+    # in transactions
+    age: int | None
+    since: datetime | None
+    query: str | None
+    withholds: str | None
+    fix: str | None
+    risk: str | None
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A row of sweep.explain(): why a table is not vacuumed, the worst first."""
+
+    rank: int
+    relation: str | None
+    verdict: str | None
+    cause: str | None
+    evidence: str | None
+    fix: str | None
+    risk: str | None
+
+
+@dataclass(frozen=True)
 class Feature:
     """A row of sweep.features."""
 
@@ -227,6 +335,8 @@ class Snapshot:
     progress: tuple[Progress, ...] = ()
     runs: tuple[Run, ...] = ()
     databases: tuple[Database, ...] = ()
+    # None: this version of the extension has no sweep.queue.
+    queue: tuple[Waiting, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -288,3 +398,7 @@ class Facts:
     status_hint: str | None = None
     features: tuple[Feature, ...] = ()
     databases: tuple[Database, ...] = ()
+    # What holds the horizon back, the oldest first.
+    blockers: tuple[Blocker, ...] = ()
+    # Every database and its age, where sweep.databases cannot tell.
+    core_databases: tuple[DatabaseAge, ...] = ()

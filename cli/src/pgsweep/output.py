@@ -40,6 +40,12 @@ def document(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def notes(texts: Iterable[str]) -> None:
+    """Say on stderr what belongs to a document on stdout."""
+    for text in texts:
+        note(text)
+
+
 def note(text: str) -> None:
     """Say on stderr what is being done."""
     sys.stderr.write(f"pgsweep: {text}\n")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pgsweep import checks, db, output
+from pgsweep import checks, db, output, sources
 from pgsweep.commands.options import Json, with_target
-from pgsweep.render import as_json, reports
+from pgsweep.render import answers, as_json, reports
 
 
 @with_target
@@ -15,9 +15,13 @@ def doctor(target: db.Target, json: Json = False) -> int:
     1 something to look at, 2 pg_sweep does not work in this database.
     """
     with db.connect(target) as session:
-        found = checks.diagnose(session.facts())
+        facts = session.facts()
+        found = checks.diagnose(facts)
+        notes = () if facts.installed_version else sources.notes("doctor", session)
     if json:
         output.document(as_json.doctor(found))
+        output.notes(notes)
     else:
         output.lines(reports.doctor_lines(found, output.width()))
+        output.lines(answers.note_lines(notes, output.width()))
     return checks.exit_code(found)

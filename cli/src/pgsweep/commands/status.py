@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from pgsweep import compute, db, output
+from pgsweep import compute, db, errors, output, sources
 from pgsweep.commands.options import Json, with_target
-from pgsweep.render import as_json, reports
+from pgsweep.render import answers, as_json, reports
 
 
 @with_target
 def status(target: db.Target, json: Json = False) -> int:
-    """Say in ten lines how pg_sweep is doing.
+    """Say in ten lines how pg_sweep is doing; without it, how the core daemon is doing.
 
     Exit code: 0 all is well, 1 something needs attention, 2 it cannot be told.
     """
     with db.connect(target) as session:
-        session.require_extension()
+        try:
+            session.require_extension()
+        except errors.ExtensionMissingError:
+            return _of_core(session, json)
         report = session.status_report()
     if json:
         output.document(as_json.status(report))
     else:
         output.lines(reports.status_lines(report, output.width()))
     return 1 if compute.problems(report) else 0
+
+
+def _of_core(session: db.Session, json: bool) -> int:
+    """Print the same of a server without the extension."""
+    found, notes = sources.core_status(session)
+    if json:
+        output.document(as_json.core_status(found))
+        output.notes(notes)
+    else:
+        width = output.width()
+        output.lines(answers.overview_lines(found, width))
+        output.lines(answers.note_lines(notes, width))
+    return 1 if found.problems else 0

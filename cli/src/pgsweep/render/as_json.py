@@ -13,7 +13,9 @@ from typing import Any
 
 from pgsweep import compute
 from pgsweep.checks import Check, exit_code
+from pgsweep.core.overview import Overview
 from pgsweep.model import StatusReport
+from pgsweep.nagios import BY_NAME, Outcome
 
 
 def _default(value: object) -> object:
@@ -44,6 +46,34 @@ def status(report: StatusReport) -> str:
             "last_hour": dataclasses.asdict(report.last_hour),
             "databases": [dataclasses.asdict(database) for database in report.databases],
             "problems": list(compute.problems(report)),
+        }
+    )
+
+
+def core_status(found: Overview) -> str:
+    """Return the object that `status --json` prints where there is no extension."""
+    return dump({**dataclasses.asdict(found), "status": None})
+
+
+def check(outcome: Outcome) -> str:
+    """Return the object that `check --json` prints."""
+    rules = outcome.rules
+    return dump(
+        {
+            "exit_code": outcome.state.value,
+            "state": outcome.state.name,
+            "text": outcome.text,
+            "figures": [
+                {
+                    "name": figure.name,
+                    "value": figure.value,
+                    "unit": BY_NAME[figure.name].unit,
+                    "warning": rules.warning[figure.name] if rules else None,
+                    "critical": rules.critical[figure.name] if rules else None,
+                    "text": figure.text,
+                }
+                for figure in outcome.figures
+            ],
         }
     )
 

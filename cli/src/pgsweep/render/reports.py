@@ -67,10 +67,19 @@ def _labelled(label: str, value: str, width: int, style: str = "") -> Text:
 
 def _mode_text(report: StatusReport) -> str:
     status = report.status
+    held = _held_text(report)
     if status.effective_mode == status.mode:
-        return str(status.mode)
+        return f"{status.mode}{held}"
     reason = f" ({status.reason})" if status.reason else ""
-    return f"{status.mode}, in effect {status.effective_mode}{reason}"
+    return f"{status.mode}, in effect {status.effective_mode}{reason}{held}"
+
+
+def _held_text(report: StatusReport) -> str:
+    """Return until when pg_sweep starts no vacuums, because somebody asked for that."""
+    until, now = report.status.held_until, report.server.now
+    if until is None or until <= now:
+        return ""
+    return f", on hold until {text.clock(until)} (in {text.duration(until - now)})"
 
 
 def _launcher_text(report: StatusReport) -> str:

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.compute import Line
-from pgsweep.model import Database, Run, Server, Snapshot, Status
-from pgsweep.render import columns, grid, text
-from pgsweep.tui.state import Panel, UiState
+from pgsweep.model import Database, Run, Server, Snapshot, Status, Waiting
+from pgsweep.render import answers, columns, grid, text
+from pgsweep.tui.state import Panel, UiState, panels, waiting_key
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ HELP = """\
 Space      freeze the display, and go on
 + -        refresh less or more often (0.5 s to 60 s)
 Up Down    select a row (also k j)
-Tab 1 2 3  go to a panel
+Tab 1-4    go to a panel; 4 where the server knows what is next
 C          cancel the selected vacuum (asks; only with --act)
 r          read now
 h ?        this help
@@ -185,6 +185,23 @@ def databases_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) ->
     return out
 
 
+def queue_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> list[Text]:
+    """Return the tables that are to be vacuumed next, in their order, and why."""
+    waiting: tuple[Waiting, ...] = snapshot.queue or ()
+    if not waiting:
+        return [Text("no table is waiting", style="dim")]
+    layout = grid.fit(answers.queue_columns(snapshot.server.now), width)
+    selected = ui.position(Panel.QUEUE, [waiting_key(row) for row in waiting])
+    detail_rows = 1 if ui.focus is Panel.QUEUE and height >= 4 else 0
+    out = [grid.header(layout)]
+    out += _rows(waiting, layout, selected, height - 1 - detail_rows, ui, Panel.QUEUE)
+    if detail_rows:
+        out += [Text()] * (height - len(out) - detail_rows)
+        detail = text.cut(answers.queue_details(waiting[selected]), width)
+        out.append(Text(detail, style="dim", no_wrap=True))
+    return out
+
+
 def _rows(
     items: Sequence[T],
     layout: list[tuple[grid.Column[T], int]],
@@ -212,6 +229,7 @@ def panel_title(panel: Panel, snapshot: Snapshot | None) -> str:
         Panel.PROGRESS: len(compute.running(snapshot.progress)),
         Panel.RUNS: len(snapshot.runs),
         Panel.DATABASES: len(snapshot.databases),
+        Panel.QUEUE: len(snapshot.queue or ()),
     }[panel]
     return f"{panel.value} {panel.label} ({number})"
 
@@ -228,7 +246,12 @@ def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
         return Text(text.cut(question, width), style="bold black on yellow", no_wrap=True)
     if ui.message:
         return Text(text.cut(f" {text.printable(ui.message)}", width), style="bold", no_wrap=True)
-    keys = [("Space", "freeze"), ("+/-", "refresh"), ("1-3", "panel"), ("↑↓", "select")]
+    keys = [
+        ("Space", "freeze"),
+        ("+/-", "refresh"),
+        (f"1-{len(panels(snapshot))}", "panel"),
+        ("↑↓", "select"),
+    ]
     keys += [("C", "cancel"), ("h", "help"), ("q", "quit")]
     line = Text(" ", no_wrap=True)
     for key, what in keys:
@@ -238,19 +261,36 @@ def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
     return line
 
 
-def heights(focus: Panel, room: int, databases: int, vacuums: int) -> dict[Panel, int]:
-    """Return the panels' heights, frames included, that share `room` lines.
+def heights(
+    focus: Panel, room: int, databases: int, vacuums: int, waiting: int | None = None
+) -> dict[Panel, int]:
+    """Return the heights, frames included, of the panels that share `room` lines.
 
-    The panel in focus gets more; databases never more than they need.
+    The panel in focus gets more; databases and the tables waiting never more than they
+    need. Where not all fit, the tables waiting are left out, or the databases for them.
     """
     least = {Panel.PROGRESS: 7, Panel.RUNS: 5, Panel.DATABASES: 5}
+    if waiting is not None:
+        least[Panel.QUEUE] = min(5, waiting + 3)
+        if sum(least.values()) > room:
+            least[Panel.PROGRESS] = 6
+        if sum(least.values()) > room:
+            least[Panel.PROGRESS] = 7
+            del least[Panel.DATABASES if focus is Panel.QUEUE else Panel.QUEUE]
     spare = max(0, room - sum(least.values()))
-    weights = {Panel.PROGRESS: 2, Panel.RUNS: 2, Panel.DATABASES: 1}
-    weights[focus] += 3
-    wanted = {Panel.DATABASES: databases + 3, Panel.PROGRESS: max(vacuums, 4) + 5}
+    weights = {panel: 1 if panel is Panel.DATABASES else 2 for panel in least}
+    if focus in weights:
+        weights[focus] += 3
+    wanted = {
+        Panel.DATABASES: databases + 3,
+        Panel.QUEUE: (waiting or 0) + (4 if waiting else 3),
+        Panel.PROGRESS: max(vacuums, 4) + 5,
+    }
     out = dict(least)
-    for panel in (Panel.DATABASES, Panel.PROGRESS):
-        share = spare * weights[panel] // sum(weights.values())
-        out[panel] += max(0, min(share, wanted[panel] - least[panel]))
-    out[Panel.RUNS] = max(least[Panel.RUNS], room - out[Panel.DATABASES] - out[Panel.PROGRESS])
+    for panel, want in wanted.items():
+        if panel in least:
+            share = spare * weights[panel] // sum(weights.values())
+            out[panel] += max(0, min(share, want - least[panel]))
+    rest = sum(height for panel, height in out.items() if panel is not Panel.RUNS)
+    out[Panel.RUNS] = max(least[Panel.RUNS], room - rest)
     return out

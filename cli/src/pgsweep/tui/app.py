@@ -14,12 +14,13 @@ from pgsweep.db import Session
 from pgsweep.model import Snapshot
 from pgsweep.render import screen
 from pgsweep.tui.fetcher import Fetcher
-from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of
+from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of, panels
 
 PANELS = {
     Panel.PROGRESS: screen.progress_panel,
     Panel.RUNS: screen.runs_panel,
     Panel.DATABASES: screen.databases_panel,
+    Panel.QUEUE: screen.queue_panel,
 }
 HEADER_LINES = 2
 FOOTER_LINES = 1
@@ -218,8 +219,14 @@ class TopApp(App[None]):
         self.query_one("#help", Static).set_class(self.ui.help, "shown")
         room = self.size.height - HEADER_LINES - FOOTER_LINES
         rows = {panel: len(keys_of(panel, snapshot)) for panel in Panel}
-        heights = screen.heights(self.ui.focus, room, rows[Panel.DATABASES], rows[Panel.PROGRESS])
+        waiting = rows[Panel.QUEUE] if Panel.QUEUE in panels(snapshot) else None
+        heights = screen.heights(
+            self.ui.focus, room, rows[Panel.DATABASES], rows[Panel.PROGRESS], waiting
+        )
         for widget in self.query(PanelWidget):
+            widget.display = widget.panel in heights
+            if widget.panel not in heights:
+                continue
             height = heights[widget.panel]
             widget.styles.height = height
             widget.set_class(widget.panel is self.ui.focus, "focused")

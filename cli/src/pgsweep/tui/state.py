@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from pgsweep import compute
-from pgsweep.model import Snapshot
+from pgsweep.model import Snapshot, Waiting
 
 INTERVALS_S = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0, 60.0)
 
@@ -18,11 +18,19 @@ class Panel(Enum):
     PROGRESS = 1
     RUNS = 2
     DATABASES = 3
+    QUEUE = 4
 
     @property
     def label(self) -> str:
         """Return the panel's name for people."""
-        return {1: "running vacuums", 2: "recent runs", 3: "databases"}[self.value]
+        labels = {1: "running vacuums", 2: "recent runs", 3: "databases", 4: "next vacuums"}
+        return labels[self.value]
+
+
+def panels(snapshot: Snapshot | None) -> list[Panel]:
+    """Return the panels there are: the server need not know what is next."""
+    known = snapshot is not None and snapshot.queue is not None
+    return [panel for panel in Panel if panel is not Panel.QUEUE or known]
 
 
 class Action(Enum):
@@ -48,7 +56,7 @@ class UiState:
     message: str = ""
     # Why there is no fresh data, or nothing.
     trouble: str = ""
-    # The selected row by its key (pid, run_id, datid): rows come and go.
+    # The selected row by its key (pid, run_id, datid, database and table): rows come and go.
     selected: dict[Panel, int] = field(default_factory=dict)
 
     def position(self, panel: Panel, keys: Sequence[int]) -> int:
@@ -65,7 +73,14 @@ def keys_of(panel: Panel, snapshot: Snapshot | None) -> list[int]:
         return [line.row.pid for line in compute.with_workers(snapshot.progress)]
     if panel is Panel.RUNS:
         return [run.run_id for run in snapshot.runs]
+    if panel is Panel.QUEUE:
+        return [waiting_key(row) for row in snapshot.queue or ()]
     return [database.datid for database in snapshot.databases]
+
+
+def waiting_key(row: Waiting) -> int:
+    """Return one number for a table of a database."""
+    return row.datid << 32 | row.relid
 
 
 def next_interval(interval_s: float, longer: bool) -> float:
@@ -92,11 +107,13 @@ def handle_key(ui: UiState, key: str, snapshot: Snapshot | None) -> tuple[UiStat
         return replace(ui, interval_s=next_interval(ui.interval_s, key == "plus")), Action.REFRESH
     if key == "r":
         return replace(ui, frozen=False), Action.REFRESH
-    if key in ("1", "2", "3"):
+    there = panels(snapshot)
+    if key in ("1", "2", "3", "4") and Panel(int(key)) in there:
         return replace(ui, focus=Panel(int(key))), Action.NONE
     if key in ("tab", "shift+tab"):
         step = 1 if key == "tab" else -1
-        return replace(ui, focus=Panel((ui.focus.value - 1 + step) % 3 + 1)), Action.NONE
+        at = there.index(ui.focus) if ui.focus in there else 0
+        return replace(ui, focus=there[(at + step) % len(there)]), Action.NONE
     if key in ("up", "k", "down", "j", "pageup", "pagedown", "home", "end"):
         return _move(ui, key, snapshot), Action.NONE
     if key in ("C", "upper_c"):

@@ -1,0 +1,66 @@
+"""`pgsweep tables`: the tables of a database, the most urgent first."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from pgsweep import db, output, sources
+from pgsweep.commands.options import Json, with_target
+from pgsweep.core.tables import pick
+from pgsweep.model import Table
+from pgsweep.render import answers, as_json
+
+
+class Sort(str, Enum):
+    """By what tables are put in order; all but the name start with the greatest."""
+
+    SCORE = "score"
+    DEAD = "dead"
+    INSERTED = "inserted"
+    AGE = "age"
+    SIZE = "size"
+    NAME = "name"
+
+
+@with_target
+def tables(
+    target: db.Target,
+    database: Annotated[
+        list[str] | None,
+        typer.Option("--database", help="Of this database; may be given several times."),
+    ] = None,
+    due: Annotated[bool, typer.Option("--due", help="Only those that are due.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+    sort: Annotated[Sort, typer.Option("--sort", help="In which order.")] = Sort.SCORE,
+    json: Json = False,
+) -> int:
+    """Show tables: counters, thresholds, how urgent each is, and what was decided about it.
+
+    Works without the extension, too, from core's own views.
+    """
+    found: list[Table] = []
+    notes: dict[str, None] = {}
+    with db.connect(target) as session:
+        now = session.server().now
+        if not database:
+            answer = sources.tables(session)
+            found.extend(answer.rows)
+            notes.update(dict.fromkeys(answer.notes))
+        for name in database or ():
+            with session.beside(name) as other:
+                answer = sources.tables(other)
+            found.extend(answer.rows)
+            notes.update(dict.fromkeys(answer.notes))
+    rows = pick(found, sort.value, due, limit)
+    if json:
+        output.document(as_json.rows(rows))
+        output.notes(notes)
+    else:
+        several = len(database or ()) > 1
+        width = output.width()
+        output.lines(answers.table_lines(rows, found, now, width, several))
+        output.lines(answers.note_lines(notes, width))
+    return 0

@@ -1,0 +1,1 @@
+"""Answers from core's own views, for servers without the extension; pure."""

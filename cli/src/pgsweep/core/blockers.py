@@ -1,0 +1,222 @@
+"""The rows of sweep.blockers, concluded from core's views: what holds the horizon back; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pgsweep.core.facts import Holder
+from pgsweep.model import Blocker
+
+
+def literal(value: str) -> str:
+    """Return a text as an SQL literal."""
+    quoted = value.replace("'", "''")
+    return f"E'{quoted}'".replace("\\", "\\\\") if "\\" in value else f"'{quoted}'"
+
+
+def identifier(value: str) -> str:
+    """Return a name as SQL takes it, quoted where that may be needed."""
+    plain = value.replace("_", "a")
+    if plain.isascii() and plain.isalnum() and value == value.lower() and not value[0].isdigit():
+        return value
+    return '"' + value.replace('"', '""') + '"'
+
+
+def blockers(holders: Iterable[Holder], dbname: str) -> tuple[Blocker, ...]:
+    """Return what holds dead rows back, the oldest first; what is as young as now is left out."""
+    found = [
+        _blocker(holder, dbname)
+        for holder in holders
+        if max(holder.xid_age or 0, holder.catalog_xid_age or 0) > 0
+    ]
+    return tuple(
+        sorted(
+            found,
+            key=lambda row: (
+                -(row.age or 0),
+                row.since is None,
+                row.since.timestamp() if row.since else 0.0,
+                row.pid or 0,
+            ),
+        )
+    )
+
+
+def _blocker(holder: Holder, dbname: str) -> Blocker:
+    kind = kind_of(holder)
+    catalogs_only = kind == "logical slot" and holder.xid_age is None
+    fix, risk = _remedy(kind, holder)
+    age = holder.catalog_xid_age if catalogs_only else holder.xid_age
+    return Blocker(
+        kind=kind,
+        pid=holder.pid,
+        datname=holder.datname,
+        usename=holder.usename,
+        name=holder.name,
+        state=_state(holder),
+        xmin=holder.xmin,
+        age=age,
+        since=holder.since,
+        query=holder.query,
+        withholds=_withholds(kind, holder, catalogs_only, dbname),
+        fix=fix,
+        risk=risk,
+    )
+
+
+def kind_of(holder: Holder) -> str:
+    """Return the word for what holds the horizon."""
+    if holder.source == "prepared":
+        return "prepared transaction"
+    if holder.source == "slot":
+        return "logical slot" if holder.slot_type == "logical" else "physical slot"
+    if holder.source == "standby":
+        return "standby feedback"
+    if holder.doing == "create index":
+        return "create index"
+    if holder.doing in ("analyze", "rewrite") or holder.backend_type == "autovacuum worker":
+        return "vacuum"
+    if (holder.state or "").startswith("idle in transaction"):
+        return "idle in transaction"
+    if holder.backend_type == "walsender":
+        return "base backup/other"
+    return "transaction"
+
+
+def _state(holder: Holder) -> str | None:
+    if holder.source == "slot":
+        return "active" if holder.active else "inactive"
+    return holder.state
+
+
+def affects(blocker: Blocker, dbname: str, is_shared: bool, is_catalog: bool) -> bool:
+    """Tell whether it withholds dead rows of such a table of this database."""
+    if blocker.kind == "logical slot":
+        # One with an xmin as well says that it withholds all tables.
+        return is_catalog or is_shared or "all tables" in (blocker.withholds or "")
+    if blocker.kind in ("physical slot", "standby feedback") or blocker.datname is None:
+        return True
+    return is_shared or blocker.datname == dbname
+
+
+def described(blocker: Blocker, dbname: str) -> str:
+    """Return "a transaction of process 4711 in database x" and the like."""
+    name = f' "{blocker.name}"' if blocker.name else ""
+    pid = f" of process {blocker.pid}" if blocker.pid else ""
+    elsewhere = (
+        f' in database "{blocker.datname}"'
+        if blocker.datname not in (None, dbname) and blocker.kind != "logical slot"
+        else ""
+    )
+    if blocker.kind in ("prepared transaction", "physical slot", "logical slot"):
+        return f"{blocker.kind}{name}{elsewhere}"
+    if blocker.kind == "standby feedback":
+        return f"feedback of standby{name}"
+    words = {
+        "idle in transaction": "a session idle in transaction, process",
+        "create index": "CREATE INDEX, process",
+        "vacuum": "ANALYZE or a rewriting VACUUM, process",
+        "base backup/other": "a walsender, process",
+    }
+    if blocker.kind in words:
+        return f"{words[blocker.kind]} {blocker.pid}{elsewhere}"
+    return f"an open transaction{pid}{elsewhere}"
+
+
+def _withholds(kind: str, holder: Holder, catalogs_only: bool, dbname: str) -> str:
+    if catalogs_only:
+        return "dead rows of the system catalogs of all databases"
+    if kind in ("logical slot", "physical slot", "standby feedback") or holder.datname is None:
+        return "dead rows of all tables of all databases"
+    if holder.datname == dbname:
+        return f'dead rows of all tables of database "{holder.datname}" and of the shared catalogs'
+    return (
+        f'dead rows of database "{holder.datname}" and of the shared catalogs; '
+        "nothing else in this database"
+    )
+
+
+def _remedy(kind: str, holder: Holder) -> tuple[str, str]:
+    """Return the statement that ends it, and what that costs."""
+    pid = holder.pid
+    if kind == "prepared transaction":
+        return _prepared(holder)
+    if kind in ("physical slot", "logical slot"):
+        return _slot(kind, holder)
+    if kind == "standby feedback":
+        return (
+            "ALTER SYSTEM SET hot_standby_feedback = off; SELECT pg_reload_conf(); "
+            "-- on the standby, or end its long query there",
+            "replay then cancels queries on the standby that still need these rows, "
+            "after max_standby_streaming_delay",
+        )
+    if kind == "create index":
+        return (
+            f"SELECT pg_cancel_backend({pid});",
+            "the index built so far is lost; CONCURRENTLY leaves an invalid one, "
+            "to be removed by DROP INDEX CONCURRENTLY",
+        )
+    if kind == "vacuum":
+        return (
+            f"SELECT pg_cancel_backend({pid});",
+            "what it has done so far is lost; if autovacuum started it, it comes back",
+        )
+    if kind == "idle in transaction":
+        return (
+            f"SELECT pg_terminate_backend({pid});",
+            "the session's uncommitted work is rolled back and its client loses the connection",
+        )
+    if kind == "base backup/other":
+        return (
+            f"SELECT pg_terminate_backend({pid});",
+            "what this walsender was doing (a backup, the first copy of a subscription) "
+            "fails and has to begin again",
+        )
+    return (
+        f"SELECT pg_cancel_backend({pid});",
+        "the running statement fails and its transaction is rolled back; "
+        "a dump or report has to begin again",
+    )
+
+
+def _prepared(holder: Holder) -> tuple[str, str]:
+    gid = holder.name or ""
+    if gid.startswith("citus_"):
+        return (
+            "SELECT recover_prepared_transactions(); -- on the Citus coordinator",
+            "Citus decides by its own records whether it was committed; ROLLBACK PREPARED "
+            "by hand can leave the nodes with different data",
+        )
+    return (
+        f"ROLLBACK PREPARED {literal(gid)}; "
+        f"-- in database {identifier(holder.datname or '')}, or COMMIT PREPARED",
+        "its changes are lost for good; ask its transaction manager first, "
+        "which may already have committed the other half",
+    )
+
+
+def _slot(kind: str, holder: Holder) -> tuple[str, str]:
+    name = literal(holder.name or "")
+    if kind == "physical slot":
+        if holder.active:
+            return (
+                "ALTER SYSTEM SET hot_standby_feedback = off; SELECT pg_reload_conf(); "
+                "-- on the standby that uses the slot, or end its long query there",
+                "replay then cancels queries on the standby that still need these rows, "
+                "after max_standby_streaming_delay",
+            )
+        return (
+            f"SELECT pg_drop_replication_slot({name});",
+            "its standby loses its place: when the WAL it still needs is gone, "
+            "it has to be built anew",
+        )
+    if holder.active:
+        return (
+            f"SELECT pg_terminate_backend({holder.pid}); "
+            "-- better: find out why its consumer does not confirm what it received",
+            "the consumer reconnects and starts again at the last position it confirmed",
+        )
+    return (
+        f"SELECT pg_drop_replication_slot({name});",
+        "its consumer loses every change it has not received yet, and has to be copied anew",
+    )

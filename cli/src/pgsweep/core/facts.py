@@ -1,0 +1,134 @@
+"""What core's catalogs, statistics and activity say, frozen, before anything is concluded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pgsweep.model import DatabaseAge, Server
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation: pg_class, its statistics, and for a TOAST table its main table."""
+
+    relid: int
+    schemaname: str
+    relname: str
+    # schema.table, quoted as a statement needs it
+    sql_name: str
+    relkind: str
+    relpersistence: str
+    is_shared: bool
+    is_catalog: bool
+    reloptions: list[str] | None
+    main_schemaname: str | None
+    main_relname: str | None
+    main_sql_name: str | None
+    main_reloptions: list[str] | None
+    pages: int
+    all_visible_pages: int
+    # None before 18, which does not count them.
+    frozen_pages: int | None
+    reltuples: float
+    xid_age: int | None
+    mxid_age: int | None
+    live_tuples: int
+    dead_tuples: int
+    ins_since_vacuum: int
+    mod_since_analyze: int
+    # Rows ever inserted, updated or deleted since the statistics began.
+    changed: int
+    last_vacuum: datetime | None
+    last_analyze: datetime | None
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Something with an xmin: a session, a prepared transaction, a slot, a standby."""
+
+    # backend | prepared | slot | standby
+    source: str
+    pid: int | None
+    datname: str | None
+    usename: str | None
+    # application, prepared transaction, slot or standby
+    name: str | None
+    state: str | None
+    backend_type: str | None
+    # vacuum | analyze | rewrite | create index, of a backend that is at it
+    doing: str | None
+    slot_type: str | None
+    active: bool | None
+    xmin: int | None
+    xid_age: int | None
+    catalog_xid_age: int | None
+    since: datetime | None
+    query: str | None
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock on a table of this database, held, that a vacuum would have to wait for."""
+
+    relid: int
+    # None: held by a prepared transaction.
+    pid: int | None
+    mode: str
+    gid: str | None
+    usename: str | None
+    application_name: str | None
+    backend_type: str | None
+    state: str | None
+    since: datetime | None
+    query: str | None
+
+
+@dataclass(frozen=True)
+class Vacuum:
+    """A running vacuum, or a worker of the core daemon at anything."""
+
+    pid: int
+    datname: str | None
+    # None: it does something else than vacuum, or nothing yet.
+    relid: int | None
+    phase: str | None
+    is_worker: bool
+    since: datetime | None
+    query: str | None
+
+
+@dataclass(frozen=True)
+class XidRate:
+    """How fast transaction ids are used, and how that was found."""
+
+    per_s: float
+    basis: str
+
+
+@dataclass(frozen=True)
+class CoreFacts:
+    """Everything that was read, at one moment."""
+
+    server: Server
+    version_num: int
+    # in the settings' own units
+    settings: dict[str, str]
+    relations: tuple[Relation, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    locks: tuple[Lock, ...] = ()
+    vacuums: tuple[Vacuum, ...] = ()
+    databases: tuple[DatabaseAge, ...] = ()
+    xid_rate: XidRate | None = None
+    # The same relations some seconds before, if that was asked for.
+    earlier: dict[int, Relation] = field(default_factory=dict)
+    earlier_at: datetime | None = None
+    sees_everything: bool = True
+
+    @property
+    def stats_reset(self) -> datetime | None:
+        """Return when the statistics of this database began anew."""
+        for database in self.databases:
+            if database.datname == self.server.dbname:
+                return database.stats_reset
+        return None

@@ -1,0 +1,76 @@
+"""What `status` says of a server without the extension; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgsweep import compute
+from pgsweep.core.blockers import blockers, described
+from pgsweep.core.facts import CoreFacts
+from pgsweep.core.options import boolean
+from pgsweep.core.tables import HEAPS, judge
+from pgsweep.model import Blocker, DatabaseAge, Server, Table
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Everything `status` shows without the extension."""
+
+    server: Server
+    daemon_on: bool
+    workers: int
+    max_workers: int
+    # running vacuums, the core daemon's among them
+    vacuums: int
+    # of this database
+    tables: int
+    due: int
+    # the most urgent one
+    worst: Table | None
+    oldest: DatabaseAge | None
+    blocker: Blocker | None
+    problems: tuple[str, ...] = ()
+
+
+def overview(facts: CoreFacts) -> Overview:
+    """Return how the core daemon is doing."""
+    tables = [row.table for row in judge(facts) if row.relation.relkind in HEAPS]
+    due = [table for table in tables if table.do_vacuum]
+    held = blockers(facts.holders, facts.server.dbname)
+    workers = sum(1 for vacuum in facts.vacuums if vacuum.is_worker)
+    most = int(facts.settings.get("autovacuum_max_workers", 3))
+    oldest = max(facts.databases, key=lambda row: row.xid_age, default=None)
+    return Overview(
+        server=facts.server,
+        daemon_on=boolean(facts.settings.get("autovacuum"), True),
+        workers=workers,
+        max_workers=most,
+        vacuums=sum(1 for vacuum in facts.vacuums if vacuum.relid is not None),
+        tables=len(tables),
+        due=len(due),
+        worst=max(due, key=lambda table: table.score or 0.0, default=None),
+        oldest=oldest,
+        blocker=held[0] if held else None,
+        problems=_problems(facts, oldest, held[0] if held else None, workers >= most and bool(due)),
+    )
+
+
+def _problems(
+    facts: CoreFacts, oldest: DatabaseAge | None, blocker: Blocker | None, busy: bool
+) -> tuple[str, ...]:
+    found: list[str] = []
+    limit = facts.server.freeze_max_age
+    if oldest is not None and compute.xid_pct(oldest.xid_age, limit) >= compute.XID_WARN_PCT:
+        pct = compute.xid_pct(oldest.xid_age, limit)
+        found.append(f'database "{oldest.datname}" is at {pct:.0f} % of autovacuum_freeze_max_age')
+    if not boolean(facts.settings.get("track_counts"), True):
+        found.append("track_counts is off: nobody can know which table needs a vacuum")
+    if not boolean(facts.settings.get("autovacuum"), True):
+        found.append("autovacuum is off: tables are vacuumed for their age only")
+    if blocker is not None and compute.is_old(blocker, facts.server.now):
+        found.append(
+            f"horizon held by {described(blocker, facts.server.dbname)}: see pgsweep blockers"
+        )
+    if busy:
+        found.append("all autovacuum workers are busy while tables are due: see pgsweep explain")
+    return tuple(found)

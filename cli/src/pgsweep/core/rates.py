@@ -1,0 +1,58 @@
+"""How fast things grow, and when they will be there; pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from pgsweep.core.facts import CoreFacts, Relation, XidRate
+
+# Below this a difference says nothing: the clock of a checkpoint has seconds.
+LEAST_SECONDS = 10.0
+FARTHEST = timedelta(days=36_500)
+
+
+def when(now: datetime, missing: float, per_s: float | None) -> datetime | None:
+    """Return when so much more will be there; None: never, or not in a century."""
+    if per_s is None or per_s <= 0:
+        return None
+    seconds = max(missing, 0.0) / per_s
+    if seconds > FARTHEST.total_seconds():
+        return None
+    return now + timedelta(seconds=seconds)
+
+
+def xid_rate(
+    before: tuple[datetime, int] | None, after: tuple[datetime, int], basis: str, least_s: float
+) -> XidRate | None:
+    """Return transactions per second between two readings of the next transaction id."""
+    if before is None:
+        return None
+    seconds = (after[0] - before[0]).total_seconds()
+    used = after[1] - before[1]
+    if seconds < least_s or used < 0:
+        return None
+    return XidRate(used / seconds, basis.format(seconds=seconds))
+
+
+def dead_per_s(facts: CoreFacts, relation: Relation) -> float | None:
+    """Return how fast rows die: measured, else the mean since the last vacuum."""
+    return _per_s(facts, relation, "dead_tuples")
+
+
+def inserted_per_s(facts: CoreFacts, relation: Relation) -> float | None:
+    """Return how fast rows are inserted: measured, else the mean since the last vacuum."""
+    return _per_s(facts, relation, "ins_since_vacuum")
+
+
+def _per_s(facts: CoreFacts, relation: Relation, counter: str) -> float | None:
+    now, have = facts.server.now, int(getattr(relation, counter))
+    before = facts.earlier.get(relation.relid)
+    if before is not None and facts.earlier_at is not None:
+        seconds = (now - facts.earlier_at).total_seconds()
+        grown = have - int(getattr(before, counter))
+        return grown / seconds if seconds > 0 and grown >= 0 else None
+    since = relation.last_vacuum or facts.stats_reset
+    if since is None:
+        return None
+    seconds = (now - since).total_seconds()
+    return have / seconds if seconds >= LEAST_SECONDS else None

@@ -1,0 +1,3 @@
+SELECT rank, relation, verdict, cause, evidence, fix, risk
+FROM sweep.explain()
+ORDER BY rank

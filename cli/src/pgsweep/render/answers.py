@@ -1,0 +1,281 @@
+"""What tables, explain, blockers, and status without the extension print for people."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from rich.text import Text
+
+from pgsweep import compute
+from pgsweep.core.blockers import described
+from pgsweep.core.overview import Overview
+from pgsweep.model import Blocker, Cause, Table, Waiting
+from pgsweep.render import grid, text
+from pgsweep.render.grid import Column
+
+INDENT = "   "
+LABEL = 10
+LEAST_ROOM = 30
+DECISION_STYLE = {
+    "due": "bold yellow",
+    "locked": "bold red",
+    "running": "bold green",
+    "disabled": "cyan",
+    "unknown": "yellow",
+}
+
+
+# -- tables ------------------------------------------------------------------
+
+
+def table_columns(now: datetime, with_database: bool) -> tuple[Column[Table], ...]:
+    """Return the columns of tables."""
+
+    def name(table: Table) -> str:
+        return compute.relation(table, with_database)
+
+    return (
+        Column[Table]("TABLE", name, 20, flex=True, most=40, keep_end=True),
+        Column[Table]("LANE", lambda table: table.lane or "", 7, priority=10),
+        Column[Table]("DECISION", _decision, 15),
+        Column[Table]("SCORE", lambda table: _score(table.score), 5, right=True),
+        Column[Table]("DEAD", lambda table: text.count(table.dead_tuples), 5, right=True),
+        Column[Table]("OF", lambda table: text.count(table.vacuum_threshold), 5, True, 1),
+        Column[Table]("INSERTED", lambda table: text.count(table.ins_since_vacuum), 8, True, 3),
+        Column[Table]("OF", _insert_threshold, 5, True, 3),
+        Column[Table]("XID %", _age, 5, True, 2),
+        Column[Table]("PAGES", lambda table: text.count(table.pages), 5, True, 6),
+        Column[Table]("FROZEN", _frozen, 6, True, 8),
+        Column[Table]("LAST RUN", lambda table: text.ago(table.last_run, now), 10, True, 5),
+        Column[Table]("REASON", lambda table: table.reason or "", 20, False, 7, True, 70),
+    )
+
+
+def _decision(table: Table) -> Text:
+    decision = table.decision or text.UNKNOWN
+    style = DECISION_STYLE.get(decision, "bold yellow" if table.do_vacuum else "")
+    return Text(decision, style=style)
+
+
+def _score(value: float | None) -> str:
+    if value is None:
+        return text.UNKNOWN
+    return f"{value:.2f}" if value < 99.995 else text.count(value)
+
+
+def _insert_threshold(table: Table) -> str:
+    return "off" if table.insert_threshold is None else text.count(table.insert_threshold)
+
+
+def _age(table: Table) -> Text:
+    if table.xid_score is None or table.xid_age is None:
+        return Text(text.UNKNOWN)
+    style = "bold red" if table.xid_score >= 1.5 else "yellow" if table.xid_score > 1 else ""
+    return Text(text.percent(100 * table.xid_score), style=style)
+
+
+def _frozen(table: Table) -> str:
+    if table.frozen_pages is None or not table.pages:
+        return text.UNKNOWN
+    return text.percent(100.0 * min(table.frozen_pages, table.pages) / table.pages)
+
+
+def table_lines(
+    rows: Sequence[Table],
+    everything: Sequence[Table],
+    now: datetime,
+    width: int,
+    with_database: bool = False,
+) -> list[Text]:
+    """Return tables, one line each, and how many there are."""
+    due = sum(1 for table in everything if table.do_vacuum)
+    total = f"{len(rows):,} of {compute.plural(len(everything), 'table')} shown, {due:,} due"
+    if not rows:
+        return [Text(total)]
+    layout = grid.fit(table_columns(now, with_database), width)
+    lines = [grid.header(layout), *(grid.row(layout, table) for table in rows)]
+    return [*lines, Text(total, style="dim")]
+
+
+# -- causes --------------------------------------------------------------------
+
+
+def cause_lines(causes: Sequence[Cause], width: int) -> list[Text]:
+    """Return causes, the worst first, each with evidence, fix and risk."""
+    if not causes:
+        return [Text("no table is due, and nothing keeps one from being vacuumed")]
+    lines: list[Text] = []
+    for cause in causes:
+        head = f"{cause.rank}. {cause.relation or text.UNKNOWN}: {cause.verdict or ''}"
+        lines += _wrapped(head, width, "", INDENT, "bold")
+        lines += _part("cause", cause.cause, width)
+        lines += _part("evidence", cause.evidence, width)
+        lines += _statement("fix", cause.fix)
+        lines += _part("risk", cause.risk, width)
+    return lines
+
+
+def _part(label: str, value: str | None, width: int, style: str = "") -> list[Text]:
+    if not value:
+        return []
+    first = f"{INDENT}{label:<{LABEL}}"
+    return _wrapped(value, width, first, " " * len(first), style)
+
+
+def _statement(label: str, value: str | None) -> list[Text]:
+    """Return a statement; it is to be copied, and so stays whole."""
+    if not value:
+        return []
+    clean = text.printable(" ".join(value.split()))
+    return [Text.assemble(f"{INDENT}{label:<{LABEL}}", (clean, "bold green"), no_wrap=True)]
+
+
+def _wrapped(value: str, width: int, first: str, rest: str, style: str = "") -> list[Text]:
+    clean = text.printable(" ".join(value.split()))
+    room = max(LEAST_ROOM, width - len(rest))
+    parts = textwrap.wrap(clean, room) or [""]
+    lines = [Text.assemble(first, (parts[0], style))]
+    return [*lines, *(Text.assemble(rest, (part, style)) for part in parts[1:])]
+
+
+# -- blockers --------------------------------------------------------------------
+
+
+def blocker_columns(now: datetime) -> tuple[Column[Blocker], ...]:
+    """Return the columns of what holds the horizon back."""
+    return (
+        Column[Blocker]("KIND", lambda row: row.kind, 20),
+        Column[Blocker]("AGE", lambda row: text.count(row.age), 6, right=True),
+        Column[Blocker]("FOR", lambda row: _for(row, now), 8, right=True),
+        Column[Blocker]("PID", lambda row: str(row.pid or text.UNKNOWN), 7, right=True),
+        Column[Blocker]("NAME", lambda row: row.name or "", 12, flex=True, most=40),
+        Column[Blocker]("DATABASE", lambda row: row.datname or "", 10, False, 1, True, 24),
+        Column[Blocker]("USER", lambda row: row.usename or "", 8, False, 2, True, 20),
+        Column[Blocker]("STATE", lambda row: row.state or "", 10, False, 3, True, 30),
+    )
+
+
+def _for(row: Blocker, now: datetime) -> str:
+    return text.UNKNOWN if row.since is None else text.duration(now - row.since)
+
+
+def blocker_lines(rows: Sequence[Blocker], now: datetime, width: int) -> list[Text]:
+    """Return what holds the horizon back, the oldest first, with fix and risk."""
+    if not rows:
+        return [Text("nothing holds the horizon back")]
+    layout = grid.fit(blocker_columns(now), width)
+    lines = [grid.header(layout)]
+    for row in rows:
+        lines.append(grid.row(layout, row))
+        if row.query:
+            query = text.cut(text.printable(" ".join(row.query.split())), width - 13)
+            lines.append(Text(f"{INDENT}{'query':<{LABEL}}{query}", style="dim"))
+        lines += _part("withholds", row.withholds, width)
+        lines += _statement("fix", row.fix)
+        lines += _part("risk", row.risk, width)
+    return lines
+
+
+# -- status without the extension ----------------------------------------------
+
+
+def overview_lines(found: Overview, width: int) -> list[Text]:
+    """Return at most ten lines about how the core daemon is doing."""
+    server = found.server
+    role = "standby" if server.in_recovery else "primary"
+    up = text.duration(server.now - server.started_at)
+    daemon = "on" if found.daemon_on else "off"
+    rows = [
+        ("server", f"PostgreSQL {server.version.split()[0]}, {role}, up {up}"),
+        ("pg_sweep", f'not in database "{server.dbname}"'),
+        ("autovacuum", f"{daemon}, {found.workers} of {found.max_workers} workers busy"),
+        ("running", compute.plural(found.vacuums, "vacuum")),
+        ("due", f"{found.due:,} of {compute.plural(found.tables, 'table')} of this database"),
+        ("worst", _worst(found.worst)),
+        ("oldest xid", _oldest(found)),
+        ("horizon", _horizon(found.blocker, server.dbname, server.now)),
+    ]
+    lines = [_labelled(label, value, width) for label, value in rows]
+    if not found.problems:
+        return [*lines, _labelled("problems", "none", width, "green")]
+    shown = list(found.problems[:1])
+    if len(found.problems) > 1:
+        shown.append("; ".join(found.problems[1:]))
+    for i, problem in enumerate(shown):
+        lines.append(_labelled("problems" if i == 0 else "", problem, width, "bold red"))
+    return lines
+
+
+def _labelled(label: str, value: str, width: int, style: str = "") -> Text:
+    room = max(20, width - LABEL - 1)
+    shown = text.cut(text.printable(value), room)
+    return Text.assemble((label.ljust(LABEL + 1), "bold"), (shown, style))
+
+
+def _worst(table: Table | None) -> str:
+    if table is None:
+        return "no table is due"
+    return f"{compute.relation(table, False)}: {table.reason}"
+
+
+def _oldest(found: Overview) -> str:
+    oldest = found.oldest
+    if oldest is None:
+        return "unknown"
+    pct = compute.xid_pct(oldest.xid_age, found.server.freeze_max_age)
+    return f'{oldest.xid_age:,}, {pct:.0f} % of autovacuum_freeze_max_age, in "{oldest.datname}"'
+
+
+def _horizon(blocker: Blocker | None, dbname: str, now: datetime) -> str:
+    if blocker is None:
+        return "not held back"
+    since = f", for {text.duration(now - blocker.since)}" if blocker.since else ""
+    return f"{text.count(blocker.age)} old{since}: {described(blocker, dbname)}"
+
+
+def note_lines(notes: Iterable[str], width: int) -> list[Text]:
+    """Return what is said about an answer from core's views, below it."""
+    lines: list[Text] = []
+    for note in notes:
+        lines += _wrapped(note, width, "", "", "dim")
+    return [Text(), *lines] if lines else []
+
+
+# -- what is next, in `top` ------------------------------------------------------
+
+
+def queue_columns(now: datetime) -> tuple[Column[Waiting], ...]:
+    """Return the columns of the tables that are to be vacuumed next."""
+    return (
+        Column[Waiting]("#", lambda row: str(row.position), 3, right=True),
+        Column[Waiting]("TABLE", compute.relation, 20, flex=True, most=40, keep_end=True),
+        Column[Waiting]("LANE", lambda row: row.lane or "", 7, priority=4),
+        Column[Waiting]("SCORE", lambda row: _score(row.score), 5, True, 2),
+        Column[Waiting]("WAITED", lambda row: _waited(row, now), 7, True, 3),
+        Column[Waiting]("TAKES", lambda row: text.duration(row.estimated_duration), 7, True, 5),
+        Column[Waiting]("MB", lambda row: text.count(row.estimated_mb), 5, True, 6),
+        Column[Waiting]("WAITING FOR", _waiting_for, 14, flex=True, most=40),
+        Column[Waiting]("WHY", lambda row: row.reason or "", 16, False, 1, True, 60),
+    )
+
+
+def _waited(row: Waiting, now: datetime) -> str:
+    return text.UNKNOWN if row.waiting_since is None else text.duration(now - row.waiting_since)
+
+
+def _waiting_for(row: Waiting) -> Text:
+    style = "bold green" if row.requested else ""
+    return Text(row.waiting_for or text.UNKNOWN, style=style)
+
+
+def queue_details(row: Waiting) -> str:
+    """Return the line about the selected waiting table."""
+    parts = [
+        text.printable(compute.relation(row)),
+        "asked for" if row.requested else "",
+        text.printable(row.reason or ""),
+        f"waiting for {text.printable(row.waiting_for)}" if row.waiting_for else "",
+    ]
+    return " · ".join(filter(None, parts))
