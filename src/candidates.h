@@ -67,6 +67,8 @@ typedef struct Candidate
 	TimestampTz turn_at;		/* when lost history is made up for */
 	double		ins_early;		/* see Decision */
 	DueReason	due;
+	TimestampTz analyzed_at;	/* by a user; 0: never */
+	TimestampTz autoanalyzed_at;
 	Thresholds	thresholds;
 	Score		score;
 	bool		wraparound_near;	/* core's own vacuum is close */

@@ -29,6 +29,9 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_TEMPORARY] = "temporary",
 	[DECISION_OUT_OF_SCOPE] = "out of scope",
 	[DECISION_SNOOZED] = "snoozed",
+	[DECISION_ANALYZED] = "analyzed",
+	[DECISION_WOULD_ANALYZE] = "would analyze",
+	[DECISION_NOT_ANALYZED] = "not analyzed",
 };
 
 const char *
@@ -95,8 +98,9 @@ decision_put(const Decision *decision)
 			times = place->times + 1;
 			mentioned = mentioned || place->mentioned;
 		}
-		sweep_shared->lowest_dead_threshold =
-			Min(sweep_shared->lowest_dead_threshold, (int64) decision->dead_threshold);
+		if (decision->dead_threshold >= 0)
+			sweep_shared->lowest_dead_threshold =
+				Min(sweep_shared->lowest_dead_threshold, (int64) decision->dead_threshold);
 		if (decision->ins_threshold >= 0)
 			sweep_shared->lowest_ins_threshold =
 				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_threshold);
