@@ -17,6 +17,7 @@
 #include "storage/ipc.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "bgworker.h"
