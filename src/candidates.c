@@ -178,6 +178,8 @@ count(Candidate *c)
 	c->dead = compat_tab_dead(&stats);
 	c->ins = compat_tab_ins(&stats);
 	c->mod = compat_tab_mod(&stats);
+	c->analyzed_at = compat_tab_analyzed(&stats);
+	c->autoanalyzed_at = compat_tab_autoanalyzed(&stats);
 	c->inserted = stats.tuples_inserted;
 	c->changed = stats.tuples_updated + stats.tuples_deleted;
 	c->vacuums = compat_tab_vacuums(&stats);

@@ -68,6 +68,8 @@ typedef struct Candidate
 	double		ins_early;		/* see Decision */
 	bool		waits_for_checkpoint;	/* though due by inserted rows */
 	DueReason	due;
+	TimestampTz analyzed_at;	/* by a user; 0: never */
+	TimestampTz autoanalyzed_at;
 	Thresholds	thresholds;
 	Score		score;
 	bool		wraparound_near;	/* core's own vacuum is close */

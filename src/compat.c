@@ -184,6 +184,16 @@ compat_log_vacuum_min_duration(const AutoVacOpts *opts)
 	return own >= 0 ? own : Log_autovacuum_min_duration;
 }
 
+int
+compat_log_analyze_min_duration(void)
+{
+#if PG_VERSION_NUM >= 190000
+	return Log_autoanalyze_min_duration;
+#else
+	return Log_autovacuum_min_duration;
+#endif
+}
+
 /*
  * A table's counters, freshly read, or NULL; in the current memory context as
  * long as stats_fetch_consistency is "none".

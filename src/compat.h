@@ -69,6 +69,8 @@
 #define compat_tab_mod(t)		((t)->mod_since_analyze)
 #define compat_tab_vacuums(t)	((t)->vacuum_count + (t)->autovacuum_count)
 #define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autoanalyze_count)
+#define compat_tab_analyzed(t)	((t)->last_analyze_time)
+#define compat_tab_autoanalyzed(t)	((t)->last_autoanalyze_time)
 #else
 #define compat_tab_live(t)		((t)->n_live_tuples)
 #define compat_tab_dead(t)		((t)->n_dead_tuples)
@@ -76,6 +78,8 @@
 #define compat_tab_mod(t)		((t)->changes_since_analyze)
 #define compat_tab_vacuums(t)	((t)->vacuum_count + (t)->autovac_vacuum_count)
 #define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autovac_analyze_count)
+#define compat_tab_analyzed(t)	((t)->analyze_timestamp)
+#define compat_tab_autoanalyzed(t)	((t)->autovac_analyze_timestamp)
 #endif
 
 /* 17 counts dead items in bytes, and index progress is new. */
@@ -168,6 +172,7 @@ extern double compat_vacuum_max_threshold(const AutoVacOpts *opts);
 extern ScoreWeights compat_score_weights(void);
 extern int64 compat_relallfrozen(void *pg_class_form);
 extern int	compat_log_vacuum_min_duration(const AutoVacOpts *opts);
+extern int	compat_log_analyze_min_duration(void);
 extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
 extern bool compat_may_vacuum(Oid relid);
 extern int	compat_server_version_built(void);

@@ -23,8 +23,6 @@
 #define LOCKED_BACKOFF_MAX_MS	(5 * 60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
-#define RECHECK_MS				(10 * 60 * 1000)
-#define RECHECK_OBSERVED_MS		(60 * 1000)
 #define TOOK_LIMIT_MS			(10 * 1000)
 
 static Decision
@@ -49,7 +47,7 @@ new_decision(const Candidate *c, DecisionKind kind)
 	return d;
 }
 
-static void
+void
 decide_and_wait(const Candidate *c, DecisionKind kind, int64 wait_ms)
 {
 	Decision	d = new_decision(c, kind);
@@ -300,12 +298,14 @@ decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict
 
 	if (run->outcome == RUN_DONE)
 	{
-		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : DECISION_VACUUMED);
+		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
+		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, (int64) 1000 *
 								   (c->lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s));
 		if (run->dead_not_removable > 0)
 			d.horizon = next_xid;
-		remember_vacuum(&d, before, verdict, run);
+		if (run->command == RUN_VACUUM)
+			remember_vacuum(&d, before, verdict, run);
 		decision_put(&d);
 		return;
 	}

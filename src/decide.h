@@ -9,6 +9,9 @@
 #include "decisions.h"
 #include "statement.h"
 
+#define RECHECK_MS				(10 * 60 * 1000)
+#define RECHECK_OBSERVED_MS		(60 * 1000)
+
 typedef struct Verdict
 {
 	DecisionKind kind;			/* why not; DECISION_NONE: vacuum it now */
@@ -25,6 +28,9 @@ extern Verdict decide_about(const Candidate *c);
 
 /* Remembers it where the scout has to know; true: vacuum it now. */
 extern bool decide(const Candidate *c, Verdict *verdict);
+
+/* Remembers why nothing is done about it, and for how long. */
+extern void decide_and_wait(const Candidate *c, DecisionKind kind, int64 wait_ms);
 
 /*
  * What a vacuum came to: the table before and after it, what led to it, what

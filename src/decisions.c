@@ -31,6 +31,9 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_OUT_OF_SCOPE] = "out of scope",
 	[DECISION_SNOOZED] = "snoozed",
 	[DECISION_CHECKPOINT_AHEAD] = "waits for checkpoint",
+	[DECISION_ANALYZED] = "analyzed",
+	[DECISION_WOULD_ANALYZE] = "would analyze",
+	[DECISION_NOT_ANALYZED] = "not analyzed",
 };
 
 const char *
@@ -97,8 +100,9 @@ decision_put(const Decision *decision)
 			times = place->times + 1;
 			mentioned = mentioned || place->mentioned;
 		}
-		sweep_shared->lowest_dead_threshold =
-			Min(sweep_shared->lowest_dead_threshold, (int64) decision->dead_threshold);
+		if (decision->dead_threshold >= 0)
+			sweep_shared->lowest_dead_threshold =
+				Min(sweep_shared->lowest_dead_threshold, (int64) decision->dead_threshold);
 		if (decision->ins_threshold >= 0)
 			sweep_shared->lowest_ins_threshold =
 				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_threshold);

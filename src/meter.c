@@ -334,8 +334,9 @@ meter_install_hooks(void)
 
 void
 meter_own_begin(const char *schemaname, const char *relname, const char *reason,
-				int shared_limit)
+				int shared_limit, int64 partition_changes)
 {
+	meter_this.own.partition_changes = partition_changes;
 	meter_this.own.shared_limit = shared_limit;
 	strlcpy(meter_this.own.schemaname, schemaname, NAMEDATALEN);
 	strlcpy(meter_this.own.relname, relname, NAMEDATALEN);

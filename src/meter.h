@@ -12,10 +12,12 @@ extern void meter_install_hooks(void);
 /*
  * A worker of ours says what its next VACUUM is: the table and why.  Strings
  * are copied.  shared_limit is the cost limit that it shares with the other
- * workers, or 0 when the table has its own.
+ * workers, or 0 when the table has its own;
+ * partition_changes as in RunRecord.
  */
 extern void meter_own_begin(const char *schemaname, const char *relname,
-							const char *reason, int shared_limit);
+							const char *reason, int shared_limit,
+							int64 partition_changes);
 
 /* Its part of that limit now. */
 extern int	meter_own_limit(int shared_limit);

@@ -40,6 +40,7 @@ typedef struct MeterOwnRun
 	RunRecord	run;
 	int			shared_limit;	/* cost limit shared with other workers; 0:
 								 * none */
+	int64		partition_changes;	/* see RunRecord */
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];
 	char		reason[RUN_REASON_LEN];

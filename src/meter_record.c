@@ -243,6 +243,7 @@ meter_record_run(RunRecord *run, RunOutcome outcome)
 	meter_read_usage(&run->used);
 	meter_subtract_usage(&run->used, &meter_this.base);
 	meter_read_costs(&run->costs);
+	run->partition_changes = meter_this.own.active ? meter_this.own.partition_changes : -1;
 
 	/* the failsafe, or the end of the command, has switched it off already */
 	if (run->costs.limit == 0)

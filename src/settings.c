@@ -32,6 +32,7 @@ bool		sweep_eager_freeze = true;
 int			sweep_naptime_ms = 1000;
 int			sweep_min_interval_s = 60;
 int			sweep_catalog_min_interval_s = 5;
+bool		sweep_analyze_partitioned = true;
 int			sweep_max_workers = 2;
 int			sweep_linger_s = 3;
 int			sweep_meter_interval_ms = 250;
@@ -196,6 +197,11 @@ define_what_is_done(void)
 							   "A comma-separated list of names; it wins over sweep.databases.",
 							   &sweep_exclude_databases, "",
 							   PGC_SIGHUP, 0, list_check, NULL, NULL);
+	DefineCustomBoolVariable("sweep.analyze_partitioned",
+							 "Analyzes partitioned tables when their partitions have changed.",
+							 "The server's own daemon analyzes the partitions only.",
+							 &sweep_analyze_partitioned, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("sweep.scope",
 							 "Sets whether pg_sweep looks after system catalogs only, auxiliary tables as well, or all.",
 							 "Auxiliary are TOAST tables and those in the schemas of sweep.aux_schemas.",

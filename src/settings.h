@@ -46,6 +46,7 @@ extern bool sweep_eager_freeze;
 extern int	sweep_naptime_ms;
 extern int	sweep_min_interval_s;
 extern int	sweep_catalog_min_interval_s;
+extern bool sweep_analyze_partitioned;
 extern int	sweep_max_workers;
 extern int	sweep_linger_s;
 extern int	sweep_meter_interval_ms;

@@ -112,6 +112,9 @@ typedef enum DecisionKind
 	DECISION_OUT_OF_SCOPE,		/* of sweep.scope */
 	DECISION_SNOOZED,			/* until not_before, because a user said so */
 	DECISION_CHECKPOINT_AHEAD,	/* vacuumed just before it, or twice */
+	DECISION_ANALYZED,			/* a partitioned table */
+	DECISION_WOULD_ANALYZE,
+	DECISION_NOT_ANALYZED,		/* its partitions are foreign, or too many */
 	DECISION_KIND_COUNT
 } DecisionKind;
 
@@ -163,7 +166,7 @@ typedef struct Decision
 	TimestampTz not_before;
 	FullTransactionId horizon;	/* held back until it has passed this */
 	bool		catalog_horizon;	/* logical slots hold it, too */
-	double		dead_threshold; /* exact; must be exceeded */
+	double		dead_threshold; /* exact; must be exceeded; negative: none */
 	double		ins_threshold;	/* exact; negative: disabled */
 	double		ins_early;		/* before a checkpoint, or when inserts end */
 	int64		dead;			/* counters when decided */

@@ -60,6 +60,17 @@ statement_vacuum(Oid relid, const StatementOptions *options)
 	return stmt;
 }
 
+VacuumStmt *
+statement_analyze(Oid relid)
+{
+	VacuumStmt *stmt = makeNode(VacuumStmt);
+
+	stmt->is_vacuumcmd = false;
+	stmt->options = list_make1(option("skip_locked", (Node *) makeBoolean(true)));
+	stmt->rels = list_make1(makeVacuumRelation(NULL, relid, NIL));
+	return stmt;
+}
+
 /*
  * As exec_simple_query() does, but without a text to parse: no quoting, and no
  * race with a rename.  VACUUM commits inside and throws the transaction's
@@ -82,7 +93,10 @@ run_statement(VacuumStmt *stmt)
 	StartTransactionCommand();
 	portal = CreatePortal("sweep", true, true);
 	portal->visible = false;
-	PortalDefineQuery(portal, NULL, "VACUUM", CMDTAG_VACUUM, list, NULL);
+	if (stmt->is_vacuumcmd)
+		PortalDefineQuery(portal, NULL, "VACUUM", CMDTAG_VACUUM, list, NULL);
+	else
+		PortalDefineQuery(portal, NULL, "ANALYZE", CMDTAG_ANALYZE, list, NULL);
 	PortalStart(portal, NULL, 0, InvalidSnapshot);
 	compat_portal_run(portal, None_Receiver);
 	PortalDrop(portal, false);
@@ -107,7 +121,10 @@ statement_try(VacuumStmt *stmt, const char *what)
 		sqlstate = geterrcode();
 		log_capture_end();
 		MemoryContextSwitchTo(context);
-		errcontext("automatic vacuum by pg_sweep of table \"%s\"", what);
+		if (stmt->is_vacuumcmd)
+			errcontext("automatic vacuum by pg_sweep of table \"%s\"", what);
+		else
+			errcontext("automatic analyze by pg_sweep of table \"%s\"", what);
 		EmitErrorReport();
 		AbortOutOfAnyTransaction();
 		FlushErrorState();

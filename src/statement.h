@@ -17,6 +17,9 @@ typedef struct StatementOptions
 
 extern VacuumStmt *statement_vacuum(Oid relid, const StatementOptions *options);
 
+/* Of that table itself: with its OID given, partitions are only sampled. */
+extern VacuumStmt *statement_analyze(Oid relid);
+
 /* 16+: only the database's frozen ids. */
 extern VacuumStmt *statement_database_stats(void);
 

@@ -1,7 +1,7 @@
 /*
  * table_vacuum.c
- *		One vacuum of one table by a worker: its settings, the command, the
- *		record, and what follows from it.
+ *		One vacuum or analyze of one table by a worker: its settings, the
+ *		command, the record, and what follows from it.
  */
 #include "table_vacuum.h"
 
@@ -20,6 +20,12 @@
 #include "meter.h"
 #include "statement.h"
 #include "worker_slot.h"
+
+/*
+ * ANALYZE of a partitioned table waits for locks on its partitions, holding
+ * others: not for long.
+ */
+#define ANALYZE_LOCK_TIMEOUT_MS	100
 
 static const char *my_database;
 static int	server_log_level;	/* log_min_messages before we lowered it */
@@ -107,18 +113,19 @@ log_run(const Candidate *c, const RunRecord *run, const char *reason)
 
 /* A run that ended before it had its table has done nothing, but has been tried. */
 static void
-record_unbegun(const Candidate *c, const char *reason, TimestampTz began, int sqlstate,
-			   RunRecord *run)
+record_unbegun(const Candidate *c, RunCommand command, const char *reason,
+			   TimestampTz began, int sqlstate, RunRecord *run)
 {
 	memset(run, 0, sizeof(*run));
 	run->pid = MyProcPid;
 	run->dboid = MyDatabaseId;
 	run->relid = c->key.relid;
-	run->command = RUN_VACUUM;
+	run->command = command;
 	run->starter = RUN_BY_SWEEP;
 	run->started_at = began;
 	run->ended_at = clock_now();
 	run->pages = run->index_pass = run->tuples_removed = run->dead_not_removable = -1;
+	run->partition_changes = -1;
 	strlcpy(run->schemaname, c->schemaname, NAMEDATALEN);
 	strlcpy(run->relname, c->relname, NAMEDATALEN);
 	if (sqlstate == 0)
@@ -172,31 +179,48 @@ table_vacuum_prepare(const char *database)
 	before_shmem_exit(stop_sharing, (Datum) 0);
 }
 
+/* Settings, activity, meter and log of the next command. */
+static void
+begin_run(const Candidate *c, RunCommand command, const char *reason, bool eager,
+		  int64 partition_changes)
+{
+	char		activity[NAMEDATALEN * 2 + 32];
+	int			shared_limit;
+
+	snprintf(activity, sizeof(activity), "sweep: %s %s.%s", run_command_name(command),
+			 c->schemaname, c->relname);
+	pgstat_report_activity(STATE_RUNNING, activity);
+	bgworker_become_vacuum();	/* undoes what the last table had of its own */
+	shared_limit = apply_table_settings(c->opts, eager);
+
+	meter_own_begin(c->schemaname, c->relname, reason, shared_limit, partition_changes);
+	log_capture_begin(my_database, c->schemaname, c->relname, server_log_level);
+}
+
+/* true: run is what the meter has recorded. */
+static bool
+end_run(RunRecord *run)
+{
+	log_capture_end();
+	share_limit(false);
+	return meter_own_end(run);
+}
+
 void
 table_vacuum(Candidate *c, const Verdict *verdict)
 {
 	char		reason[RUN_REASON_LEN];
-	char		activity[NAMEDATALEN * 2 + 32];
 	FullTransactionId next_xid = ReadNextFullTransactionId();
 	TimestampTz began = clock_now();
 	RunRecord	run;
 	bool		recorded;
 	int			sqlstate;
-	int			shared_limit;
 	Candidate	before = *c;
 
 	describe_reason(c, reason);
-	snprintf(activity, sizeof(activity), "sweep: VACUUM %s.%s", c->schemaname, c->relname);
-	pgstat_report_activity(STATE_RUNNING, activity);
-	bgworker_become_vacuum();	/* undoes what the last table had of its own */
-	shared_limit = apply_table_settings(c->opts, verdict->eager);
-
-	meter_own_begin(c->schemaname, c->relname, reason, shared_limit);
-	log_capture_begin(my_database, c->schemaname, c->relname, server_log_level);
+	begin_run(c, RUN_VACUUM, reason, verdict->eager, -1);
 	sqlstate = statement_try(statement_vacuum(c->key.relid, &verdict->options), c->relname);
-	log_capture_end();
-	share_limit(false);
-	recorded = meter_own_end(&run);
+	recorded = end_run(&run);
 
 	if (worker_slot_is_stopped())
 		return;					/* cancelled by ourselves: no back-off */
@@ -205,7 +229,49 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	if (!candidate_refresh(c))
 		return;					/* dropped meanwhile */
 	if (!recorded)
-		record_unbegun(c, reason, began, sqlstate, &run);
+		record_unbegun(c, RUN_VACUUM, reason, began, sqlstate, &run);
 	decide_after(c, &before, verdict, &run, next_xid);
+	pgstat_report_stat(true);
+}
+
+static void
+log_analyze(const Candidate *c, const RunRecord *run, const char *reason)
+{
+	int			min_ms = sweep_log_min_duration_ms >= 0 ?
+		sweep_log_min_duration_ms : compat_log_analyze_min_duration();
+
+	if (run->outcome == RUN_DONE && min_ms >= 0 &&
+		run->ended_at - run->started_at >= (int64) min_ms * 1000)
+		ereport(LOG,
+				(errmsg_internal("automatic analyze of table \"%s.%s.%s\": %s; elapsed: %.2f s",
+								 my_database, c->schemaname, c->relname, reason,
+								 (run->ended_at - run->started_at) / 1000000.0)));
+}
+
+void
+table_analyze(const Candidate *c, const char *reason, int64 partition_changes, bool locked)
+{
+	FullTransactionId next_xid = ReadNextFullTransactionId();
+	TimestampTz began = clock_now();
+	Verdict		verdict = {0};
+	RunRecord	run;
+	bool		recorded = false;
+	int			sqlstate = 0;
+
+	if (!locked)
+	{
+		begin_run(c, RUN_ANALYZE, reason, false, partition_changes);
+		force_int("lock_timeout", ANALYZE_LOCK_TIMEOUT_MS);
+		sqlstate = statement_try(statement_analyze(c->key.relid), c->relname);
+		force_int("lock_timeout", 0);
+		recorded = end_run(&run);
+		if (worker_slot_is_stopped())
+			return;
+	}
+	if (recorded)
+		log_analyze(c, &run, reason);
+	else
+		record_unbegun(c, RUN_ANALYZE, reason, began, sqlstate, &run);
+	decide_after(c, c, &verdict, &run, next_xid);
 	pgstat_report_stat(true);
 }

@@ -1,6 +1,6 @@
 /*
  * table_vacuum.h
- *		One vacuum of one table by a worker.
+ *		One vacuum or analyze of one table by a worker.
  */
 #ifndef SWEEP_TABLE_VACUUM_H
 #define SWEEP_TABLE_VACUUM_H
@@ -13,5 +13,13 @@ extern void table_vacuum_prepare(const char *database);
 
 /* Vacuums it, records the run and decides what follows from it. */
 extern void table_vacuum(Candidate *c, const Verdict *verdict);
+
+/*
+ * Likewise the ANALYZE of a partitioned table; partition_changes as in
+ * RunRecord.  locked: a lock that it needs is known to be taken; then it is
+ * recorded as skipped.
+ */
+extern void table_analyze(const Candidate *c, const char *reason, int64 partition_changes,
+						  bool locked);
 
 #endif							/* SWEEP_TABLE_VACUUM_H */

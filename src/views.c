@@ -146,6 +146,7 @@ put_decision_reason(Row *row, const Decision *d)
 			strlcpy(text, "autovacuum_enabled is off for this table", sizeof(text));
 			break;
 		case DECISION_OBSERVED:
+		case DECISION_WOULD_ANALYZE:
 			strlcpy(text, "sweep.mode is observe", sizeof(text));
 			break;
 		case DECISION_HELD_BACK:
@@ -160,6 +161,9 @@ put_decision_reason(Row *row, const Decision *d)
 			break;
 		case DECISION_FAILED:
 			snprintf(text, sizeof(text), "ended in an error, %d times in a row; see the server log", d->failures);
+			break;
+		case DECISION_NOT_ANALYZED:
+			strlcpy(text, "a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself", sizeof(text));
 			break;
 		case DECISION_TEMPORARY:
 			strlcpy(text, "only the session of a temporary table can vacuum it", sizeof(text));
@@ -213,7 +217,7 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		row_put_time(&row, d->not_before);
 		row_put(&row, Int64GetDatum(d->dead));
 		row_put(&row, Int64GetDatum(d->ins));
-		row_put_int64(&row, Max((int64) d->dead_threshold, d->dead_growth));
+		row_put_int64(&row, d->dead_threshold < 0 ? -1 : Max((int64) d->dead_threshold, d->dead_growth));
 		row_put_int64(&row, d->ins_threshold < 0 ? -1 : Max((int64) d->ins_threshold, d->ins_growth));
 		row_store(fcinfo, &row);
 	}

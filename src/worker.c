@@ -17,6 +17,7 @@
 #include "storage/ipc.h"
 #include "utils/guc.h"
 #include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "bgworker.h"
@@ -25,6 +26,7 @@
 #include "clock.h"
 #include "compat.h"
 #include "decide.h"
+#include "partitioned.h"
 #include "statement.h"
 #include "table_vacuum.h"
 #include "worker_slot.h"
@@ -80,7 +82,7 @@ table_is_there(const Decision *decision, void *arg)
 
 /* Decisions about tables that are gone make room for others. */
 static void
-forget_dropped_tables(List *candidates)
+forget_dropped_tables(List *candidates, List *partitioned)
 {
 	HASHCTL		info = {0};
 	HTAB	   *relids;
@@ -92,8 +94,33 @@ forget_dropped_tables(List *candidates)
 						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	foreach(lc, candidates)
 		(void) hash_search(relids, &((Candidate *) lfirst(lc))->key.relid, HASH_ENTER, NULL);
+	foreach(lc, partitioned)
+		(void) hash_search(relids, &((PartitionedTable *) lfirst(lc))->candidate.key.relid,
+						   HASH_ENTER, NULL);
 	decision_forget(table_is_there, relids);
 	hash_destroy(relids);
+}
+
+/* Analyzes those that are due; false when there is no point in staying. */
+static bool
+visit_partitioned(List *partitioned)
+{
+	ListCell   *lc;
+
+	foreach(lc, partitioned)
+	{
+		PartitionedTable *table = lfirst(lc);
+
+		if (!partitioned_decide(table))
+			continue;
+		if (must_stop())
+			return false;
+		if (!worker_slot_claim(table->candidate.key))
+			continue;
+		partitioned_analyze(table);
+		worker_slot_unclaim();
+	}
+	return true;
 }
 
 /*
@@ -103,7 +130,9 @@ forget_dropped_tables(List *candidates)
 static bool
 visit(void)
 {
-	List	   *candidates = candidates_read(worker_slot_is_for_catalogs());
+	bool		for_catalogs = worker_slot_is_for_catalogs();
+	List	   *candidates = candidates_read(for_catalogs);
+	List	   *partitioned = for_catalogs ? NIL : partitioned_read(candidates);
 	List	   *due = NIL;
 	ListCell   *lc;
 	Verdict		verdict;
@@ -112,8 +141,8 @@ visit(void)
 	bool		remembered;
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
-	if (!worker_slot_is_for_catalogs())
-		forget_dropped_tables(candidates);
+	if (!for_catalogs)
+		forget_dropped_tables(candidates, partitioned);
 	foreach(lc, candidates)
 	{
 		Candidate  *c = lfirst(lc);
@@ -142,6 +171,9 @@ visit(void)
 		}
 		worker_slot_unclaim();
 	}
+
+	if (!visit_partitioned(partitioned))
+		return false;
 
 	/* what could not be remembered would be asked for again at once */
 	remembered = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
