@@ -178,6 +178,7 @@ count(Candidate *c)
 	c->dead = compat_tab_dead(&stats);
 	c->ins = compat_tab_ins(&stats);
 	c->mod = compat_tab_mod(&stats);
+	c->vacuumed_at = Max(compat_tab_vacuumed_at(&stats), compat_tab_autovacuumed_at(&stats));
 	c->inserted = stats.tuples_inserted;
 	c->changed = stats.tuples_updated + stats.tuples_deleted;
 	c->vacuums = compat_tab_vacuums(&stats);

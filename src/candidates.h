@@ -67,6 +67,7 @@ typedef struct Candidate
 	TimestampTz turn_at;		/* when lost history is made up for */
 	double		ins_early;		/* see Decision */
 	DueReason	due;
+	TimestampTz vacuumed_at;	/* by anybody; 0: never */
 	Thresholds	thresholds;
 	Score		score;
 	bool		wraparound_near;	/* core's own vacuum is close */

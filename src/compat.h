@@ -69,6 +69,8 @@
 #define compat_tab_mod(t)		((t)->mod_since_analyze)
 #define compat_tab_vacuums(t)	((t)->vacuum_count + (t)->autovacuum_count)
 #define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autoanalyze_count)
+#define compat_tab_vacuumed_at(t)		((t)->last_vacuum_time)
+#define compat_tab_autovacuumed_at(t)	((t)->last_autovacuum_time)
 #else
 #define compat_tab_live(t)		((t)->n_live_tuples)
 #define compat_tab_dead(t)		((t)->n_dead_tuples)
@@ -76,6 +78,8 @@
 #define compat_tab_mod(t)		((t)->changes_since_analyze)
 #define compat_tab_vacuums(t)	((t)->vacuum_count + (t)->autovac_vacuum_count)
 #define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autovac_analyze_count)
+#define compat_tab_vacuumed_at(t)		((t)->vacuum_timestamp)
+#define compat_tab_autovacuumed_at(t)	((t)->autovac_vacuum_timestamp)
 #endif
 
 /* 17 counts dead items in bytes, and index progress is new. */
@@ -141,6 +145,13 @@
 #define COMPAT_HAS_MAINTAIN		1
 #else
 #define COMPAT_HAS_MAINTAIN		0
+#endif
+
+/* 18 counts a table's frozen pages in pg_class. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_HAS_RELALLFROZEN	1
+#else
+#define COMPAT_HAS_RELALLFROZEN	0
 #endif
 
 /* 18 widened the object part of a statistics key. */

@@ -39,8 +39,10 @@
 #include "next_checkpoint.h"
 #include "policy/backoff.h"
 #include "policy/garbage.h"
+#include "queue.h"
 #include "scout.h"
 #include "worker_slot.h"
+#include "xid_rate.h"
 
 #define DATABASES_REFRESH_MS	10000
 #define SURVEY_INTERVAL_MS		600000	/* an active database, at least */
@@ -396,6 +398,14 @@ publish_databases(HTAB *seen_databases)
 	SpinLockRelease(&sweep_shared->mutex);
 }
 
+static bool
+database_is_ours(Oid dboid)
+{
+	const LauncherDatabase *db = hash_search(databases, &dboid, HASH_FIND, NULL);
+
+	return db != NULL && db->scope == DATABASE_OURS && db->connectable;
+}
+
 static void
 publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, TimestampTz ended)
 {
@@ -440,6 +450,8 @@ round_run(void)
 	}
 	publish_round(relations, seen, began, clock_now());
 	publish_databases(seen);
+	queue_publish(database_is_ours, began);
+	xid_rate_sample(began);
 	send_workers(seen, began);
 	hash_destroy(seen);
 }
