@@ -43,8 +43,11 @@ all install:
 	@$(MAKE) $@ PG_CONFIG="$$(tools/pg-config)"
 endif
 
-sql/pg_sweep--$(EXTVERSION).sql: sql/pg_sweep.sql
-	cp $< $@
+# pg_sweep.sql comes first; each file ends with its own privileges
+SQL_PARTS = sql/pg_sweep.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/explain.sql
+
+sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
+	cat $(SQL_PARTS) >$@
 
 $(OBJS): $(wildcard src/*.h src/policy/*.h)
 

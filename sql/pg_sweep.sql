@@ -62,7 +62,9 @@ CREATE FUNCTION sweep.get_decisions(
 	OUT decision text, OUT reason text,
 	OUT first_at timestamptz, OUT last_at timestamptz, OUT times bigint,
 	OUT not_before timestamptz, OUT dead_tuples bigint, OUT ins_since_vacuum bigint,
-	OUT next_dead_tuples bigint, OUT next_ins_since_vacuum bigint)
+	OUT next_dead_tuples bigint, OUT next_ins_since_vacuum bigint, OUT waits_for xid,
+	OUT would_vacuum_at timestamptz, OUT vacuumed_instead_at timestamptz,
+	OUT vacuumed_instead_by text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_decisions_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -160,7 +162,8 @@ SELECT s.datid, d.datname, s.relid,
        coalesce(s.schemaname, n.nspname::pg_catalog.text) AS schemaname,
        coalesce(s.relname, c.relname::pg_catalog.text) AS relname,
        s.decision, s.reason, s.first_at, s.last_at, s.times, s.not_before,
-       s.dead_tuples, s.ins_since_vacuum, s.next_dead_tuples, s.next_ins_since_vacuum
+       s.dead_tuples, s.ins_since_vacuum, s.next_dead_tuples, s.next_ins_since_vacuum, s.waits_for,
+       s.would_vacuum_at, s.vacuumed_instead_at, s.vacuumed_instead_by
 FROM sweep.get_decisions() s
      LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid
      LEFT JOIN pg_catalog.pg_class c

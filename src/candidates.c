@@ -180,6 +180,7 @@ count(Candidate *c)
 	c->mod = compat_tab_mod(&stats);
 	c->analyzed_at = compat_tab_analyzed(&stats);
 	c->autoanalyzed_at = compat_tab_autoanalyzed(&stats);
+	c->vacuumed_at = Max(compat_tab_vacuumed_at(&stats), compat_tab_autovacuumed_at(&stats));
 	c->inserted = stats.tuples_inserted;
 	c->changed = stats.tuples_updated + stats.tuples_deleted;
 	c->vacuums = compat_tab_vacuums(&stats);

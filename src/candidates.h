@@ -70,6 +70,7 @@ typedef struct Candidate
 	DueReason	due;
 	TimestampTz analyzed_at;	/* by a user; 0: never */
 	TimestampTz autoanalyzed_at;
+	TimestampTz vacuumed_at;	/* by anybody; 0: never */
 	Thresholds	thresholds;
 	Score		score;
 	bool		wraparound_near;	/* core's own vacuum is close */

@@ -71,6 +71,8 @@
 #define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autoanalyze_count)
 #define compat_tab_analyzed(t)	((t)->last_analyze_time)
 #define compat_tab_autoanalyzed(t)	((t)->last_autoanalyze_time)
+#define compat_tab_vacuumed_at(t)		((t)->last_vacuum_time)
+#define compat_tab_autovacuumed_at(t)	((t)->last_autovacuum_time)
 #else
 #define compat_tab_live(t)		((t)->n_live_tuples)
 #define compat_tab_dead(t)		((t)->n_dead_tuples)
@@ -80,6 +82,8 @@
 #define compat_tab_analyzes(t)	((t)->analyze_count + (t)->autovac_analyze_count)
 #define compat_tab_analyzed(t)	((t)->analyze_timestamp)
 #define compat_tab_autoanalyzed(t)	((t)->autovac_analyze_timestamp)
+#define compat_tab_vacuumed_at(t)		((t)->vacuum_timestamp)
+#define compat_tab_autovacuumed_at(t)	((t)->autovac_vacuum_timestamp)
 #endif
 
 /* 17 counts dead items in bytes, and index progress is new. */
@@ -145,6 +149,13 @@
 #define COMPAT_HAS_MAINTAIN		1
 #else
 #define COMPAT_HAS_MAINTAIN		0
+#endif
+
+/* 18 counts a table's frozen pages in pg_class. */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_HAS_RELALLFROZEN	1
+#else
+#define COMPAT_HAS_RELALLFROZEN	0
 #endif
 
 /* 18 widened the object part of a statistics key. */

@@ -56,12 +56,22 @@ decide_and_wait(const Candidate *c, DecisionKind kind, int64 wait_ms)
 	decision_put(&d);
 }
 
+/* Since when it would have been vacuumed; begins anew when others have done it. */
+static TimestampTz
+would_vacuum_since(const Candidate *c)
+{
+	TimestampTz earlier = c->decision ? c->decision->would_vacuum_at : 0;
+
+	return earlier != 0 && c->vacuumed_at <= earlier ? earlier : clock_now();
+}
+
 /* The scout looks at it again when it has doubled, or was vacuumed by others. */
 static void
 decide_observed(const Candidate *c)
 {
 	Decision	d = new_decision(c, DECISION_OBSERVED);
 
+	d.would_vacuum_at = would_vacuum_since(c);
 	d.not_before = clock_after(d.last_at, RECHECK_OBSERVED_MS);
 	d.dead_growth = 2 * c->dead;
 	d.ins_growth = 2 * c->ins;

@@ -44,6 +44,70 @@ decision_name(int kind)
 }
 
 void
+decision_reason(const Decision *d, char *text)
+{
+	const int	size = DECISION_REASON_LEN;
+
+	text[0] = '\0';
+	switch (d->kind)
+	{
+		case DECISION_VACUUMED:
+			strlcpy(text, "vacuumed a short while ago; waiting for the minimum interval", size);
+			break;
+		case DECISION_BELOW_THRESHOLD:
+			if (d->ins_threshold < 0)
+				snprintf(text, size, "dead tuples " INT64_FORMAT " of %.0f, inserts do not count", d->dead, d->dead_threshold);
+			else
+				snprintf(text, size, "dead tuples " INT64_FORMAT " of %.0f, inserted tuples " INT64_FORMAT " of %.0f",
+						 d->dead, d->dead_threshold, d->ins, d->ins_threshold);
+			break;
+		case DECISION_DISABLED:
+			strlcpy(text, "autovacuum_enabled is off for this table", size);
+			break;
+		case DECISION_OBSERVED:
+		case DECISION_WOULD_ANALYZE:
+			snprintf(text, size, "sweep.mode is %s", settings_mode_name(sweep_mode));
+			break;
+		case DECISION_HELD_BACK:
+			snprintf(text, size, "dead rows are still needed; waiting until the horizon has passed transaction %u",
+					 XidFromFullTransactionId(d->horizon));
+			break;
+		case DECISION_LOCKED:
+			snprintf(text, size, "lock not available, %d times in a row", d->failures);
+			break;
+		case DECISION_CANCELLED:
+			snprintf(text, size, "cancelled, most often because somebody needed a lock, %d times in a row", d->failures);
+			break;
+		case DECISION_FAILED:
+			snprintf(text, size, "ended in an error, %d times in a row; see the server log", d->failures);
+			break;
+		case DECISION_LEFT_TO_CORE:
+			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", size);
+			break;
+		case DECISION_TEMPORARY:
+			strlcpy(text, "only the session of a temporary table can vacuum it", size);
+			break;
+		case DECISION_OUT_OF_SCOPE:
+			strlcpy(text, "the table is not in sweep.scope", size);
+			break;
+		case DECISION_CHECKPOINT_AHEAD:
+			strlcpy(text, "new rows only: vacuumed just before the next checkpoint, which comes within the minimum interval", size);
+			break;
+		case DECISION_ANALYZED:
+			strlcpy(text, "analyzed a short while ago; waiting for the minimum interval", size);
+			break;
+		case DECISION_NOT_ANALYZED:
+			strlcpy(text, "a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself", size);
+			break;
+		case DECISION_SNOOZED:
+			strlcpy(text, "snoozed by sweep.snooze()", size);
+			break;
+		default:
+			break;
+	}
+}
+
+void
 decisions_lock(void)
 {
 	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_SHARED);
@@ -93,7 +157,13 @@ decision_put(const Decision *decision)
 		bool		mentioned = decision->mentioned;
 		int64		seen_ins = found ? place->seen_ins : 0;
 		TimestampTz seen_at = found ? place->seen_at : 0;
+		TimestampTz would_vacuum_at = decision->would_vacuum_at;
 
+		/* what would have been done stays known until we do it ourselves */
+		if (found && would_vacuum_at == 0 && decision->kind != DECISION_VACUUMED &&
+			decision->kind != DECISION_HELD_BACK)
+			would_vacuum_at = place->would_vacuum_at;
+		mentioned = mentioned || would_vacuum_at != 0;
 		if (found && place->kind == decision->kind)
 		{
 			first_at = place->first_at;
@@ -115,6 +185,7 @@ decision_put(const Decision *decision)
 		place->mentioned = mentioned;
 		place->seen_ins = seen_ins;
 		place->seen_at = seen_at;
+		place->would_vacuum_at = would_vacuum_at;
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }

@@ -7,7 +7,12 @@
 
 #include "shmem.h"
 
+#define DECISION_REASON_LEN		160
+
 extern const char *decision_name(int kind);
+
+/* In words; text has room for DECISION_REASON_LEN bytes. */
+extern void decision_reason(const Decision *d, char *text);
 
 /* A copy of what is remembered; false if nothing is. */
 extern bool decision_get(DecisionKey key, Decision *decision);

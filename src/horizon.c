@@ -10,6 +10,7 @@
 #include "horizon.h"
 
 #include "access/twophase.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
@@ -36,6 +37,21 @@ is_in_use(volatile PGPROC *proc)
 	return proc->procLatch.owner_pid != 0;
 }
 
+/* Vacuums, and decoding, whose snapshots are of catalogs: the slot holds those. */
+static bool
+is_left_out(volatile PGPROC *proc)
+{
+	return (proc->statusFlags & (PROC_IN_VACUUM | PROC_IN_LOGICAL_DECODING)) != 0;
+}
+
+/* Does it hold back other databases' rows, too? */
+static bool
+is_for_all(volatile PGPROC *proc)
+{
+	return proc->databaseId == InvalidOid ||
+		(proc->statusFlags & PROC_AFFECTS_ALL_HORIZONS) != 0;
+}
+
 /*
  * The oldest transaction that this process needs rows of that database for, or
  * next_xid.
@@ -45,11 +61,9 @@ oldest_of(volatile PGPROC *proc, Oid dboid, TransactionId next_xid)
 {
 	TransactionId oldest = older(older(next_xid, proc->xid), proc->xmin);
 
-	if ((proc->statusFlags & (PROC_IN_VACUUM | PROC_IN_LOGICAL_DECODING)) != 0)
+	if (is_left_out(proc))
 		return next_xid;
-	if (dboid == InvalidOid || proc->databaseId == InvalidOid ||
-		proc->databaseId == dboid ||
-		(proc->statusFlags & PROC_AFFECTS_ALL_HORIZONS) != 0)
+	if (dboid == InvalidOid || proc->databaseId == dboid || is_for_all(proc))
 		return oldest;
 	return next_xid;
 }
@@ -106,4 +120,42 @@ horizon_of_database(Oid dboid, bool catalog)
 
 	return FullTransactionIdFromU64(U64FromFullTransactionId(next) -
 									Min(behind, U64FromFullTransactionId(next)));
+}
+
+/* What this process holds beyond the statement that asks. */
+static TransactionId
+oldest_of_myself(volatile PGPROC *proc, TransactionId next_xid)
+{
+	TransactionId oldest = older(next_xid, proc->xid);
+
+	return IsolationUsesXactSnapshot() ? older(oldest, proc->xmin) : oldest;
+}
+
+HorizonHolder *
+horizon_holders(int *count)
+{
+	TransactionId next_xid = ReadNextTransactionId();
+	HorizonHolder *holders = palloc(sizeof(HorizonHolder) * ProcGlobal->allProcCount);
+	int			n = 0;
+
+	LWLockAcquire(ProcArrayLock, LW_SHARED);
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
+		TransactionId oldest;
+
+		if (!is_in_use(proc) || proc->pid == 0 || is_left_out(proc))
+			continue;
+		oldest = proc->pid == MyProcPid ? oldest_of_myself(proc, next_xid) :
+			older(older(next_xid, proc->xid), proc->xmin);
+		if (!TransactionIdPrecedes(oldest, next_xid))
+			continue;
+		holders[n].pid = proc->pid;
+		holders[n].dboid = is_for_all(proc) ? InvalidOid : proc->databaseId;
+		holders[n].oldest = oldest;
+		holders[n++].age = behind_by(next_xid, oldest);
+	}
+	LWLockRelease(ProcArrayLock);
+	*count = n;
+	return holders;
 }

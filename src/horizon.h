@@ -15,4 +15,20 @@
  */
 extern FullTransactionId horizon_of_database(Oid dboid, bool catalog);
 
+/* A process whose transaction or snapshot holds a horizon. */
+typedef struct HorizonHolder
+{
+	int			pid;
+	Oid			dboid;			/* whose horizon, with the shared catalogs';
+								 * invalid: all databases' */
+	TransactionId oldest;
+	int64		age;			/* transactions that began since */
+} HorizonHolder;
+
+/*
+ * All of them but the caller's present statement, palloc'd; prepared
+ * transactions and slots are no processes.  Takes ProcArrayLock, shared.
+ */
+extern HorizonHolder *horizon_holders(int *count);
+
 #endif							/* SWEEP_HORIZON_H */

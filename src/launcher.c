@@ -39,8 +39,10 @@
 #include "next_checkpoint.h"
 #include "policy/backoff.h"
 #include "policy/garbage.h"
+#include "queue.h"
 #include "scout.h"
 #include "worker_slot.h"
+#include "xid_rate.h"
 
 #define DATABASES_REFRESH_MS	10000
 #define SURVEY_INTERVAL_MS		600000	/* an active database, at least */
@@ -421,6 +423,14 @@ naptime_ms(double round_ms)
 	return Max((double) sweep_naptime_ms, mean_ms / ROUNDS_SHARE);
 }
 
+static bool
+database_is_ours(Oid dboid)
+{
+	const LauncherDatabase *db = hash_search(databases, &dboid, HASH_FIND, NULL);
+
+	return db != NULL && db->scope == DATABASE_OURS && db->connectable;
+}
+
 static void
 publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, TimestampTz ended,
 			  double lock_ms)
@@ -469,6 +479,8 @@ round_run(void)
 	}
 	publish_round(relations, seen, began, clock_now(), lock_ms);
 	publish_databases(seen);
+	queue_publish(database_is_ours, began);
+	xid_rate_sample(began);
 	send_workers(seen, began);
 	hash_destroy(seen);
 }

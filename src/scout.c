@@ -27,6 +27,7 @@
 #include "next_checkpoint.h"
 #include "policy/insert.h"
 #include "policy/score.h"
+#include "queue.h"
 #include "weigh.h"
 #include "worker_slot.h"
 
@@ -172,7 +173,10 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 		if (decision->ins_early >= 0 && (double) ins > decision->ins_early)
 			decision_see(decision, ins, round->moment.now);
 		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
+		{
+			queue_note_waiting(decision, dead, ins);
 			return;
+		}
 		t.vacuum = decision->dead_threshold;
 		t.insert = decision->ins_threshold;
 	}
@@ -186,6 +190,7 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 
 	if (is_claimed(&round->claims, key))
 		return;
+	queue_note(key, &t, dead, ins);
 	in.thresholds = t;
 	db->due++;
 	db->due_catalogs += catalog;
@@ -244,6 +249,7 @@ scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms)
 	*max_lock_ms = 0;
 	INSTR_TIME_SET_CURRENT(locked_at);
 
+	queue_begin();
 	round.moment.now = now;
 	round.moment.checkpoint_ms = next_checkpoint_ms(now);
 	round.settings[false] = scout_server_settings(false);

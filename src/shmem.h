@@ -167,6 +167,7 @@ typedef struct Decision
 	FullTransactionId horizon;	/* held back until it has passed this */
 	bool		catalog_horizon;	/* logical slots hold it, too */
 	double		dead_threshold; /* exact; must be exceeded; negative: none */
+	TimestampTz would_vacuum_at;	/* in the mode observe; 0: never */
 	double		ins_threshold;	/* exact; negative: disabled */
 	double		ins_early;		/* before a checkpoint, or when inserts end */
 	int64		dead;			/* counters when decided */
@@ -181,6 +182,36 @@ typedef struct Decision
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];
 } Decision;
+
+/* ---- queue ---- */
+
+#define SWEEP_QUEUE_LIMIT	1000
+
+/*
+ * A table that is over a threshold, as the scout found it in its last round.
+ * Writer: launcher; protection: LOCK_QUEUE.
+ */
+typedef struct QueueEntry
+{
+	DecisionKey key;
+	double		score;
+	bool		by_inserts;		/* that part of the score is the largest */
+	int64		tuples;			/* of that part */
+	double		threshold;
+	TimestampTz since;			/* over it in every round since */
+} QueueEntry;
+
+/* ---- the rate of transaction ids ---- */
+
+#define XID_SAMPLES	61			/* one a minute: an hour */
+
+/* Writer: launcher; protection: LOCK_QUEUE. */
+typedef struct XidSample
+{
+	TimestampTz at;				/* 0: none yet */
+	uint64		next_xid;
+	uint32		next_mxid;
+} XidSample;
 
 /* ---- databases ---- */
 
@@ -273,6 +304,7 @@ typedef enum SweepLock
 	LOCK_DECISIONS,
 	LOCK_DATABASES,
 	LOCK_WORKERS,
+	LOCK_QUEUE,
 	LOCK_COUNT
 } SweepLock;
 
@@ -335,6 +367,12 @@ typedef struct SweepShared
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];
+
+	int			queue_count;	/* LOCK_QUEUE, down to xid_samples_next */
+	int64		queue_dropped;	/* in the last round */
+	QueueEntry	queue[SWEEP_QUEUE_LIMIT];
+	XidSample	xid_samples[XID_SAMPLES];
+	int			xid_samples_next;
 
 	RunRecord	longest[LEDGER_LONGEST];	/* LOCK_LEDGER */
 } SweepShared;

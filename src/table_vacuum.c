@@ -19,6 +19,7 @@
 #include "log.h"
 #include "meter.h"
 #include "statement.h"
+#include "weigh.h"
 #include "worker_slot.h"
 
 /*
@@ -144,29 +145,9 @@ record_unbegun(const Candidate *c, RunCommand command, const char *reason,
 static void
 describe_reason(const Candidate *c, char *reason)
 {
-	char		what[64] = "";
+	char		what[64];
 
-	switch (c->due)
-	{
-		case DUE_DEAD:
-			snprintf(what, sizeof(what), "dead tuples " INT64_FORMAT " > %.0f",
-					 c->dead, c->thresholds.vacuum);
-			break;
-		case DUE_CHECKPOINT:
-			snprintf(what, sizeof(what), INT64_FORMAT " tuples inserted before a checkpoint", c->ins);
-			break;
-		case DUE_INSERTS_ENDED:
-			snprintf(what, sizeof(what), "inserts have ended after " INT64_FORMAT " tuples", c->ins);
-			break;
-		case DUE_UNKNOWN:
-			snprintf(what, sizeof(what), "statistics lost, " INT64_FORMAT " of " INT64_FORMAT " pages all-visible",
-					 c->memory.visible_pages, c->memory.pages);
-			break;
-		default:
-			snprintf(what, sizeof(what), "inserted tuples " INT64_FORMAT " > %.0f",
-					 c->ins, c->thresholds.insert);
-			break;
-	}
+	candidate_why_due(c, what, sizeof(what));
 	snprintf(reason, RUN_REASON_LEN, "%s, score %.2f", what, c->score.score);
 }
 

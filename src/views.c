@@ -17,8 +17,10 @@
 #include "compat.h"
 #include "decisions.h"
 #include "features.h"
+#include "horizon.h"
 #include "ledger.h"
 #include "row.h"
+#include "scout.h"
 #include "worker_slot.h"
 
 /* ----
@@ -131,59 +133,36 @@ sweep_databases_0_1(PG_FUNCTION_ARGS)
  * ----
  */
 
+/* What would have been vacuumed, and when somebody else did. */
 static void
-put_decision_reason(Row *row, const Decision *d)
+put_observed(Row *row, const Decision *d)
 {
-	char		text[160] = "";
+	PgStat_StatTabEntry stats;
+	TimestampTz manual = 0;
+	TimestampTz automatic = 0;
+	TimestampTz last;
+	RunRecord	run;
 
-	switch (d->kind)
+	row_put_time(row, d->would_vacuum_at);
+	if (d->would_vacuum_at != 0 && scout_read_relation(d->key.dboid, d->key.relid, &stats))
 	{
-		case DECISION_BELOW_THRESHOLD:
-			snprintf(text, sizeof(text), "dead tuples " INT64_FORMAT " of %.0f, inserted tuples " INT64_FORMAT " of %.0f",
-					 d->dead, d->dead_threshold, d->ins, d->ins_threshold);
-			break;
-		case DECISION_DISABLED:
-			strlcpy(text, "autovacuum_enabled is off for this table", sizeof(text));
-			break;
-		case DECISION_OBSERVED:
-		case DECISION_WOULD_ANALYZE:
-			strlcpy(text, "sweep.mode is observe", sizeof(text));
-			break;
-		case DECISION_HELD_BACK:
-			snprintf(text, sizeof(text), "dead rows are still needed; waiting until the horizon has passed transaction %u",
-					 XidFromFullTransactionId(d->horizon));
-			break;
-		case DECISION_LOCKED:
-			snprintf(text, sizeof(text), "lock not available, %d times in a row", d->failures);
-			break;
-		case DECISION_CANCELLED:
-			snprintf(text, sizeof(text), "cancelled, most often because somebody needed a lock, %d times in a row", d->failures);
-			break;
-		case DECISION_FAILED:
-			snprintf(text, sizeof(text), "ended in an error, %d times in a row; see the server log", d->failures);
-			break;
-		case DECISION_NOT_ANALYZED:
-			strlcpy(text, "a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself", sizeof(text));
-			break;
-		case DECISION_TEMPORARY:
-			strlcpy(text, "only the session of a temporary table can vacuum it", sizeof(text));
-			break;
-		case DECISION_OUT_OF_SCOPE:
-			strlcpy(text, "not in sweep.scope", sizeof(text));
-			break;
-		case DECISION_CHECKPOINT_AHEAD:
-			strlcpy(text, "new rows only: vacuumed just before the next checkpoint, which comes within the minimum interval", sizeof(text));
-			break;
-		case DECISION_SNOOZED:
-			strlcpy(text, "snoozed until then", sizeof(text));
-			break;
-		case DECISION_LEFT_TO_CORE:
-			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", sizeof(text));
-			break;
-		default:
-			break;
+		manual = compat_tab_vacuumed_at(&stats);
+		automatic = compat_tab_autovacuumed_at(&stats);
 	}
-	row_put_text(row, text);
+	last = Max(manual, automatic);
+	if (last <= d->would_vacuum_at)
+	{
+		row_put_null(row);
+		row_put_null(row);
+		return;
+	}
+	row_put_time(row, last);
+	/* the statistics tell two kinds, the ledger all */
+	if (ledger_last(d->key.dboid ? d->key.dboid : MyDatabaseId, d->key.relid, RUN_VACUUM, &run) &&
+		run.started_at <= last && run.ended_at >= last)
+		row_put_text(row, run_starter_name(run.starter));
+	else
+		row_put_text(row, run_starter_name(manual > automatic ? RUN_BY_MANUAL : RUN_BY_AUTOVACUUM));
 }
 
 PG_FUNCTION_INFO_V1(sweep_decisions_0_1);
@@ -193,6 +172,7 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 	Row			row = {0};
 	Decision   *decisions;
 	int			count;
+	char		reason[DECISION_REASON_LEN];
 
 	shmem_require();
 	InitMaterializedSRF(fcinfo, 0);
@@ -210,7 +190,8 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		row_put_text(&row, d->schemaname);
 		row_put_text(&row, d->relname);
 		row_put_text(&row, decision_name(d->kind));
-		put_decision_reason(&row, d);
+		decision_reason(d, reason);
+		row_put_text(&row, reason);
 		row_put_time(&row, d->first_at);
 		row_put_time(&row, d->last_at);
 		row_put(&row, Int64GetDatum(d->times));
@@ -219,9 +200,44 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		row_put(&row, Int64GetDatum(d->ins));
 		row_put_int64(&row, d->dead_threshold < 0 ? -1 : Max((int64) d->dead_threshold, d->dead_growth));
 		row_put_int64(&row, d->ins_threshold < 0 ? -1 : Max((int64) d->ins_threshold, d->ins_growth));
+		if (FullTransactionIdIsValid(d->horizon))
+			row_put(&row, TransactionIdGetDatum(XidFromFullTransactionId(d->horizon)));
+		else
+			row_put_null(&row);
+		put_observed(&row, d);
 		row_store(fcinfo, &row);
 	}
 	pfree(decisions);
+	return (Datum) 0;
+}
+
+/* ----
+ * sweep.blockers: the processes among them
+ * ----
+ */
+
+PG_FUNCTION_INFO_V1(sweep_horizon_holders_0_1);
+Datum
+sweep_horizon_holders_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+	HorizonHolder *holders;
+	int			count;
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+	if (!feature_is_ok(FEATURE_WORKER))
+		return (Datum) 0;
+
+	holders = horizon_holders(&count);
+	for (int i = 0; i < count; i++)
+	{
+		row_put(&row, Int32GetDatum(holders[i].pid));
+		row_put_oid(&row, holders[i].dboid);
+		row_put(&row, TransactionIdGetDatum(holders[i].oldest));
+		row_put(&row, Int64GetDatum(holders[i].age));
+		row_store(fcinfo, &row);
+	}
 	return (Datum) 0;
 }
 

@@ -245,3 +245,29 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	compute_score(c);
 	c->due = due_reason(c, w);
 }
+
+void
+candidate_why_due(const Candidate *c, char *text, size_t size)
+{
+	switch (c->due)
+	{
+		case DUE_DEAD:
+			snprintf(text, size, "dead tuples " INT64_FORMAT " > %.0f",
+					 c->dead, c->thresholds.vacuum);
+			break;
+		case DUE_CHECKPOINT:
+			snprintf(text, size, INT64_FORMAT " tuples inserted before a checkpoint", c->ins);
+			break;
+		case DUE_INSERTS_ENDED:
+			snprintf(text, size, "inserts have ended after " INT64_FORMAT " tuples", c->ins);
+			break;
+		case DUE_UNKNOWN:
+			snprintf(text, size, "statistics lost, " INT64_FORMAT " of " INT64_FORMAT " pages all-visible",
+					 c->memory.visible_pages, c->memory.pages);
+			break;
+		default:
+			snprintf(text, size, "inserted tuples " INT64_FORMAT " > %.0f",
+					 c->ins, c->thresholds.insert);
+			break;
+	}
+}

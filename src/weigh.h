@@ -27,4 +27,7 @@ extern void weighing_begin(Weighing *w);
  */
 extern void candidate_weigh(Candidate *c, const Weighing *w);
 
+/* Of one that is due, in words. */
+extern void candidate_why_due(const Candidate *c, char *text, size_t size);
+
 #endif							/* SWEEP_WEIGH_H */
