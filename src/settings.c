@@ -31,7 +31,7 @@ bool		sweep_checkpoint_aware = true;
 bool		sweep_eager_freeze = true;
 int			sweep_naptime_ms = 1000;
 int			sweep_min_interval_s = 60;
-int			sweep_catalog_min_interval_s = 5;
+int			sweep_catalog_min_interval_s = 1;
 bool		sweep_analyze_partitioned = true;
 int			sweep_max_workers = 2;
 int			sweep_linger_s = 3;
@@ -295,7 +295,7 @@ define_when_it_is_done(void)
 	DefineCustomIntVariable("sweep.catalog_min_interval",
 							"Sets the shortest time between two vacuums of the same system catalog.",
 							NULL,
-							&sweep_catalog_min_interval_s, 5, 0, 24 * 3600,
+							&sweep_catalog_min_interval_s, 1, 0, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_workers",
 							"Sets the maximum number of vacuums that pg_sweep runs at a time.",
