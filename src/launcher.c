@@ -52,7 +52,8 @@
 #define SAVE_WARNING_MS			600000
 #define VISIT_BACKOFF_MS		1000	/* after a visit that failed */
 #define VISIT_BACKOFF_MAX_MS	60000
-#define ROUNDS_SHARE			0.01	/* of the launcher's time */
+#define ROUNDS_SHARE			0.01	/* of a processor */
+#define WAKE_MS					10	/* after a table has waited long enough */
 #define PLACE_WANTED_MS			100 /* between rounds while a place is wanted */
 
 /* What the launcher remembers of a database beside its DatabaseState. */
@@ -74,6 +75,7 @@ typedef struct LauncherDatabase
 static HTAB *databases;			/* LauncherDatabase */
 static TimestampTz databases_read_at = 0;
 static bool place_wanted[2];	/* the last round found none; for catalogs */
+static TimestampTz wake_at = 0; /* see ScoutReport */
 static TimestampTz save_next = 0;
 static TimestampTz save_warned_at = 0;
 
@@ -399,27 +401,34 @@ publish_databases(HTAB *seen_databases)
 	SpinLockRelease(&sweep_shared->mutex);
 }
 
-/* A round comes just before a checkpoint, whatever the naptime. */
+/*
+ * After the naptime, but also just before a checkpoint, and when a table has
+ * waited long enough.
+ */
 static TimestampTz
-before_checkpoint(TimestampTz next_round, TimestampTz now)
+next_round_after(TimestampTz began)
 {
+	TimestampTz now = clock_now();
+	TimestampTz next = clock_after(began, Max((int64) sweep_shared->naptime_ms, sweep_naptime_ms));
 	int64		wait_ms = next_checkpoint_ms(now) - NEXT_CHECKPOINT_LEAD_MS;
 
-	if (!sweep_checkpoint_aware || wait_ms <= 0 || wait_ms > sweep_naptime_ms)
-		return next_round;
-	return Min(next_round, TimestampTzPlusMilliseconds(now, wait_ms));
+	if (sweep_checkpoint_aware && wait_ms > 0 && wait_ms < sweep_naptime_ms)
+		next = Min(next, TimestampTzPlusMilliseconds(now, wait_ms));
+	if (wake_at != 0)
+		next = Min(next, clock_after(wake_at, WAKE_MS));
+	return next;
 }
 
 /*
- * sweep.naptime, or so long that rounds take at most a hundredth of the time:
- * with a million relations.  By a mean, since one round may have had to wait.
+ * sweep.naptime, or so long that rounds take at most a hundredth of a processor:
+ * with a million relations.
  */
 static double
-naptime_ms(double round_ms)
+naptime_ms(double cpu_ms)
 {
 	static double mean_ms = 0;
 
-	mean_ms += (mean_ms == 0 ? 1.0 : 0.2) * (round_ms - mean_ms);
+	mean_ms += (mean_ms == 0 ? 1.0 : 0.2) * (cpu_ms - mean_ms);
 	return Max((double) sweep_naptime_ms, mean_ms / ROUNDS_SHARE);
 }
 
@@ -432,8 +441,8 @@ database_is_ours(Oid dboid)
 }
 
 static void
-publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, TimestampTz ended,
-			  double lock_ms)
+publish_round(const ScoutReport *report, HTAB *seen_databases, TimestampTz began,
+			  TimestampTz ended)
 {
 	HASH_SEQ_STATUS status;
 	const ScoutDatabase *seen;
@@ -449,9 +458,9 @@ publish_round(int64 relations, HTAB *seen_databases, TimestampTz began, Timestam
 	sweep_shared->last_round_at = ended;
 	sweep_shared->last_round_ms = ms;
 	sweep_shared->max_round_ms = Max(sweep_shared->max_round_ms, ms);
-	sweep_shared->max_lock_ms = Max(sweep_shared->max_lock_ms, lock_ms);
-	sweep_shared->naptime_ms = naptime_ms(ms);
-	sweep_shared->relations = relations;
+	sweep_shared->max_lock_ms = Max(sweep_shared->max_lock_ms, report->max_lock_ms);
+	sweep_shared->naptime_ms = naptime_ms(report->cpu_ms);
+	sweep_shared->relations = report->relations;
 	sweep_shared->due = due;
 	SpinLockRelease(&sweep_shared->mutex);
 }
@@ -462,22 +471,22 @@ round_run(void)
 	MemoryContext context = CurrentMemoryContext;
 	TimestampTz began = clock_now();
 	HTAB	   *seen;
-	int64		relations;
-	double		lock_ms;
+	ScoutReport report;
 
 	read_databases(began);
 	MemoryContextSwitchTo(context); /* a transaction may have left another one */
 	began = clock_now();
 	seen = scout_create_databases(CurrentMemoryContext);
 	next_checkpoint_watch(began);
-	relations = scout_round(seen, began, &lock_ms);
+	report = scout_round(seen, began);
 	if (a_database_is_new(seen))
 	{
 		databases_read_at = 0;
 		read_databases(began);
 		MemoryContextSwitchTo(context);
 	}
-	publish_round(relations, seen, began, clock_now(), lock_ms);
+	wake_at = report.wake_at;
+	publish_round(&report, seen, began, clock_now());
 	publish_databases(seen);
 	queue_publish(database_is_ours, began);
 	xid_rate_sample(began);
@@ -645,10 +654,9 @@ sweep_launcher_main(Datum arg)
 		else if (now >= next_round)
 		{
 			last_round = now;
-			next_round = clock_after(now, sweep_naptime_ms);
+			wake_at = 0;
 			round_try(context);
-			next_round = Max(next_round, clock_after(now, (int64) sweep_shared->naptime_ms));
-			next_round = before_checkpoint(next_round, clock_now());
+			next_round = next_round_after(now);
 		}
 		MemoryContextSwitchTo(context);
 		MemoryContextReset(context);

@@ -14,6 +14,8 @@
  */
 #include "scout.h"
 
+#include <time.h>
+
 #include "catalog/catalog.h"
 #include "lib/dshash.h"
 #include "portability/instr_time.h"
@@ -21,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/pgstat_internal.h"
 
+#include "clock.h"
 #include "compat.h"
 #include "decisions.h"
 #include "horizon.h"
@@ -62,6 +65,7 @@ typedef struct ScoutRound
 	ScoreWeights weights;
 	WorkerClaims claims;
 	DecisionMoment moment;
+	TimestampTz wake_at;		/* see ScoutReport */
 } ScoutRound;
 
 HTAB *
@@ -148,6 +152,19 @@ is_worth_a_look(const ScoutRound *round, bool catalog, int64 live, int64 ins)
 	return least >= 0 && (double) ins > least;
 }
 
+/* Is it only the time that is missing, and less than a round? */
+static void
+wake_for(ScoutRound *round, const Decision *decision, int64 dead, int64 ins, ScoutDatabase *db)
+{
+	DecisionMoment then = {decision->not_before, PG_INT64_MAX};
+
+	if (then.now > round->moment.now &&
+		then.now < clock_after(round->moment.now, sweep_naptime_ms) &&
+		(round->wake_at == 0 || then.now < round->wake_at) &&
+		decision_is_over(decision, dead, ins, &then, round_horizon, db))
+		round->wake_at = then.now;
+}
+
 static void
 look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 {
@@ -174,6 +191,7 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 			decision_see(decision, ins, round->moment.now);
 		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
 		{
+			wake_for(round, decision, dead, ins, db);
 			queue_note_waiting(decision, dead, ins);
 			return;
 		}
@@ -236,17 +254,27 @@ ms_since(instr_time *then)
 	return INSTR_TIME_GET_MILLISEC(difference);
 }
 
-int64
-scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms)
+/* What this process has used of a processor. */
+static double
+cpu_ms(void)
+{
+	struct timespec used;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+		return 0;
+	return (double) used.tv_sec * 1000 + (double) used.tv_nsec / 1e6;
+}
+
+ScoutReport
+scout_round(HTAB *databases, TimestampTz now)
 {
 	ScoutRound	round = {.databases = databases};
 	dshash_seq_status status;
 	PgStatShared_HashEntry *entry;
-	int64		relations = 0;
+	ScoutReport report = {.cpu_ms = cpu_ms()};
 	int			partition = -1;
 	instr_time	locked_at;
 
-	*max_lock_ms = 0;
 	INSTR_TIME_SET_CURRENT(locked_at);
 
 	queue_begin();
@@ -281,12 +309,12 @@ scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms)
 		if (status.curpartition != partition)
 		{
 			partition = status.curpartition;
-			*max_lock_ms = Max(*max_lock_ms, ms_since(&locked_at));
+			report.max_lock_ms = Max(report.max_lock_ms, ms_since(&locked_at));
 		}
 		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
 			continue;
 		shared = dsa_get_address(pgStatLocal.dsa, entry->body);
-		follow_trail(relations, entry, shared);
+		follow_trail(report.relations, entry, shared);
 		key.dboid = entry->key.dboid;
 		key.relid = (Oid) compat_stat_objid(&entry->key);
 
@@ -295,14 +323,16 @@ scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms)
 		 * is seen before or after.
 		 */
 		look_at(&round, key, &shared->stats);
-		relations++;
+		report.relations++;
 	}
 	dshash_seq_term(&status);
-	*max_lock_ms = Max(*max_lock_ms, ms_since(&locked_at));
+	report.max_lock_ms = Max(report.max_lock_ms, ms_since(&locked_at));
 	decisions_unlock();
-	trail_length = (int) Min(relations, SCOUT_TRAIL);
+	trail_length = (int) Min(report.relations, SCOUT_TRAIL);
 
-	return relations;
+	report.cpu_ms = cpu_ms() - report.cpu_ms;
+	report.wake_at = round.wake_at;
+	return report;
 }
 
 bool

@@ -28,12 +28,19 @@ typedef struct ScoutDatabase
 
 extern HTAB *scout_create_databases(MemoryContext context);
 
+typedef struct ScoutReport
+{
+	int64		relations;
+	double		max_lock_ms;	/* one of 128 partitions, locked, shared */
+	double		cpu_ms;			/* processor time */
+	TimestampTz wake_at;		/* a table's waiting ends before the next
+								 * round; 0 */
+} ScoutReport;
+
 /*
  * Reads the statistics of all relations of all databases; fills databases.
- * Returns the number of relations; max_lock_ms: how long the statistics were
- * locked at a time, at most.  A lock is one of 128 partitions, shared.
  */
-extern int64 scout_round(HTAB *databases, TimestampTz now, double *max_lock_ms);
+extern ScoutReport scout_round(HTAB *databases, TimestampTz now);
 
 /* A table's counters, without connecting to its database. */
 extern bool scout_read_relation(Oid dboid, Oid relid, PgStat_StatTabEntry *entry);
