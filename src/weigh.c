@@ -138,6 +138,14 @@ weigh_insert_settings(const ThresholdSettings *settings)
 	return s;
 }
 
+/* One that was never vacuumed has only its counters and its size, once counted. */
+static void
+set_rows_per_page(Candidate *c)
+{
+	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages,
+											c->live + c->dead, c->memory.pages);
+}
+
 /* pg_sweep's own rules, for user tables that are large enough for them. */
 static void
 weigh_inserts(Candidate *c)
@@ -146,7 +154,7 @@ weigh_inserts(Candidate *c)
 	InsertTable table;
 	InsertThresholds t;
 
-	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages, c->live, c->memory.pages);
+	set_rows_per_page(c);
 	c->ins_early = -1;
 	if (c->lane == LANE_CATALOG || c->temporary || c->core_insert < 0)
 		return;
@@ -161,6 +169,10 @@ weigh_inserts(Candidate *c)
 	t = insert_thresholds(&settings, &table);
 	if ((t.due < c->core_insert || t.early >= 0) && c->ins > 0 && !count_is_good(c))
 		count_map(c);
+	if (c->pages <= 0 && c->memory.pages <= 0)
+		return;					/* its size is not known: core's will do */
+	set_rows_per_page(c);
+	table.rows_per_page = c->rows_per_page;
 
 	/* not counted: none is known to be frozen */
 	table.pages = c->memory.pages;
