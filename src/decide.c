@@ -110,6 +110,8 @@ decide_not_due(const Candidate *c)
 		(c->dead < c->decision->dead || c->ins < c->decision->ins);
 	bool		looks_due = threshold_vacuum_due(&scout, c->dead) ||
 		threshold_insert_due(&scout, c->ins);
+	bool		looked_at = c->lane != LANE_CATALOG &&
+		scout_is_worth_a_look(&settings, c->live, c->ins);
 
 	/* what has to be waited for is not over because it is not due just now */
 	if (known && must_still_wait(c->decision, c))
@@ -120,7 +122,7 @@ decide_not_due(const Candidate *c)
 		return;
 	}
 
-	if (looks_due || c->opts != NULL || !c->enabled || known ||
+	if (looks_due || looked_at || c->opts != NULL || !c->enabled || known ||
 		c->thresholds.vacuum < 0.8 * scout.vacuum ||
 		(c->thresholds.insert >= 0 && c->thresholds.insert < 0.8 * scout.insert) ||
 		(c->ins_early >= 0 && c->ins > 0) ||
