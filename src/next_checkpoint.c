@@ -9,6 +9,7 @@
 #include "next_checkpoint.h"
 
 #include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "catalog/pg_control.h"
 #include "common/controldata_utils.h"
 #include "miscadmin.h"
@@ -42,7 +43,8 @@ read_control_file(void)
 	/* it may be being written: then next time */
 	if (crc_ok && control->checkPointCopy.redo == redo)
 	{
-		began_at = time_t_to_timestamptz(control->checkPointCopy.time);
+		/* after a clean start the checkpointer counts from its own */
+		began_at = Max(time_t_to_timestamptz(control->checkPointCopy.time), PgStartTime);
 		exact = true;
 	}
 	pfree(control);
@@ -83,8 +85,10 @@ next_checkpoint_watch(TimestampTz now)
 
 	s.since_ms = (now - began_at) / 1000;
 	s.timeout_ms = (int64) CheckPointTimeout * 1000;
-	s.wal_since = (double) (wal_at - redo);
-	s.wal_limit = (double) Max(CheckPointSegments - 1, 1) * wal_segment_size;
+
+	/* asked for when that segment is full; XLogCheckpointNeeded() */
+	s.wal_since = (double) (wal_at - (redo - XLogSegmentOffset(redo, wal_segment_size)));
+	s.wal_limit = (double) CheckPointSegments * wal_segment_size;
 	s.wal_per_ms = wal_per_ms;
 	ahead_ms = checkpoint_ms_ahead(&s);
 	pg_atomic_write_u64(&sweep_shared->next_checkpoint_at,
