@@ -59,6 +59,7 @@ typedef struct Candidate
 	int64		inserted;		/* so far */
 	int64		changed;		/* updated and deleted so far */
 	int64		vacuums;		/* so far */
+	bool		vacuumed_now;	/* we have just done so */
 	bool		history_lost;	/* the counters do not go back to a vacuum */
 	Decision   *decision;		/* what is remembered; NULL: nothing */
 	TableMemory memory;

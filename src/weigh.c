@@ -164,10 +164,14 @@ weigh_inserts(Candidate *c)
 	table.core = c->core_insert;
 	table.costly = c->memory.costly;
 
-	/* is it large enough to count, were all of it frozen? */
+	/*
+	 * Is it large enough to count, were all of it frozen?  A vacuum has just
+	 * changed that, and the scout goes by what comes out now.
+	 */
 	table.pages = table.frozen_pages = 1;
 	t = insert_thresholds(&settings, &table);
-	if ((t.due < c->core_insert || t.early >= 0) && c->ins > 0 && !count_is_good(c))
+	if ((t.due < c->core_insert || t.early >= 0) && (c->ins > 0 || c->vacuumed_now) &&
+		!count_is_good(c))
 		count_map(c);
 	if (c->pages <= 0 && c->memory.pages <= 0)
 		return;					/* its size is not known: core's will do */
@@ -220,6 +224,15 @@ due_reason(const Candidate *c, const Weighing *w)
 	return DUE_NOT;
 }
 
+/* Then what is remembered of them means nothing any more. */
+static bool
+counters_began_anew(const Candidate *c, const TableMemory *m)
+{
+	return c->vacuums < m->counted_vacuums || c->inserted < m->inserted ||
+		c->changed < m->changed ||
+		(m->counted_vacuums >= 0 && c->inserted + c->changed < m->counted_changes);
+}
+
 void
 candidate_weigh(Candidate *c, const Weighing *w)
 {
@@ -232,7 +245,8 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	{
 		c->decision = palloc(sizeof(Decision));
 		*c->decision = decision;
-		c->memory = decision.memory;
+		if (!counters_began_anew(c, &decision.memory))
+			c->memory = decision.memory;
 	}
 
 	c->thresholds = threshold_compute(&c->settings, c->reltuples, c->pages, c->frozen_pages);
