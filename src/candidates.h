@@ -66,6 +66,7 @@ typedef struct Candidate
 	double		rows_per_page;
 	double		core_insert;	/* threshold without pg_sweep's own rules */
 	TimestampTz turn_at;		/* when lost history is made up for */
+	bool		uncounted;		/* its turn, but it is locked */
 	double		ins_early;		/* see Decision */
 	DueReason	due;
 	Thresholds	thresholds;

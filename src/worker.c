@@ -27,6 +27,7 @@
 #include "decide.h"
 #include "statement.h"
 #include "table_vacuum.h"
+#include "weigh.h"
 #include "worker_slot.h"
 
 static char *my_database;
@@ -62,13 +63,15 @@ more_urgent_first(const ListCell *a, const ListCell *b)
 	return x < y ? 1 : (x > y ? -1 : 0);
 }
 
-/* The turn that comes next, of tables whose counters were lost. */
+/* The turn that comes next, of tables whose counters were lost; 0: none. */
 static TimestampTz
-earlier_turn(TimestampTz so_far, TimestampTz turn_at)
+earlier_turn(TimestampTz so_far, const Candidate *c)
 {
-	if (turn_at <= clock_now())
+	TimestampTz at;
+
+	if (!weigh_turn_comes(c, &at))
 		return so_far;
-	return so_far == 0 ? turn_at : Min(so_far, turn_at);
+	return so_far == 0 ? at : Min(so_far, at);
 }
 
 static bool
@@ -103,6 +106,7 @@ forget_dropped_tables(List *candidates)
 static bool
 visit(void)
 {
+	TimestampTz began = clock_now();
 	List	   *candidates = candidates_read(worker_slot_is_for_catalogs());
 	List	   *due = NIL;
 	ListCell   *lc;
@@ -120,8 +124,8 @@ visit(void)
 
 		if (decide(c, &verdict))
 			due = lappend(due, c);
-		else if (c->history_lost && c->due == DUE_NOT)
-			revisit_at = earlier_turn(revisit_at, c->turn_at);
+		else
+			revisit_at = earlier_turn(revisit_at, c);
 	}
 	list_sort(due, more_urgent_first);
 
@@ -140,12 +144,13 @@ visit(void)
 			table_vacuum(c, &verdict);
 			vacuumed = true;
 		}
+		revisit_at = earlier_turn(revisit_at, c);
 		worker_slot_unclaim();
 	}
 
 	/* what could not be remembered would be asked for again at once */
 	remembered = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
-	worker_slot_visited(remembered, revisit_at);
+	worker_slot_visited(remembered, began, revisit_at);
 	if (!remembered)
 		return false;
 
