@@ -59,12 +59,14 @@ typedef struct Candidate
 	int64		inserted;		/* so far */
 	int64		changed;		/* updated and deleted so far */
 	int64		vacuums;		/* so far */
+	bool		vacuumed_now;	/* we have just done so */
 	bool		history_lost;	/* the counters do not go back to a vacuum */
 	Decision   *decision;		/* what is remembered; NULL: nothing */
 	TableMemory memory;
 	double		rows_per_page;
 	double		core_insert;	/* threshold without pg_sweep's own rules */
 	TimestampTz turn_at;		/* when lost history is made up for */
+	bool		uncounted;		/* its turn, but it is locked */
 	double		ins_early;		/* see Decision */
 	bool		waits_for_checkpoint;	/* though due by inserted rows */
 	DueReason	due;

@@ -132,6 +132,8 @@ decide_not_due(const Candidate *c)
 		(c->dead < c->decision->dead || c->ins < c->decision->ins);
 	bool		looks_due = threshold_vacuum_due(&scout, c->dead) ||
 		threshold_insert_due(&scout, c->ins);
+	bool		looked_at = c->lane != LANE_CATALOG &&
+		scout_is_worth_a_look(&settings, c->live, c->ins);
 
 	/* what has to be waited for is not over because it is not due just now */
 	if (known && must_still_wait(c->decision, c))
@@ -142,11 +144,10 @@ decide_not_due(const Candidate *c)
 		return;
 	}
 
-	if (looks_due || c->opts != NULL || !c->enabled || known ||
+	if (looks_due || looked_at || c->opts != NULL || !c->enabled || known ||
 		c->thresholds.vacuum < 0.8 * scout.vacuum ||
 		(c->thresholds.insert >= 0 && c->thresholds.insert < 0.8 * scout.insert) ||
-		(c->ins_early >= 0 && c->ins > 0) ||
-		(c->history_lost && c->memory.counted_vacuums >= 0))
+		(c->ins_early >= 0 && c->ins > 0))
 	{
 		Decision	d = new_decision(c, DECISION_BELOW_THRESHOLD);
 
@@ -176,7 +177,8 @@ must_wait(const Candidate *c)
 	moment.now = clock_now();
 	/* its counters say nothing */
 	if (c->due == DUE_UNKNOWN)
-		return moment.now < d.not_before;
+		return moment.now < d.not_before &&
+			!(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
 	/* it was when the table was weighed */
 	moment.checkpoint_ms = c->due == DUE_CHECKPOINT ? 0 : PG_INT64_MAX;
 	/* it is due by what its thresholds are now */
@@ -221,6 +223,11 @@ decide_about(const Candidate *c)
 	v.due = c->due != DUE_NOT;
 	if (!candidate_is_in_scope(c))
 		v.kind = DECISION_OUT_OF_SCOPE;
+	else if (!v.due && c->uncounted)
+	{
+		v.kind = DECISION_LOCKED;
+		v.waiting = c->decision && clock_now() < c->decision->not_before;
+	}
 	else if (!v.due)
 		v.kind = DECISION_BELOW_THRESHOLD;
 	else if (!c->enabled)
@@ -261,6 +268,9 @@ decide(const Candidate *c, Verdict *verdict)
 			break;
 		case DECISION_CHECKPOINT_AHEAD:
 			decide_before_checkpoint(c);
+			break;
+		case DECISION_LOCKED:
+			decide_and_wait(c, DECISION_LOCKED, LOCKED_BACKOFF_MS);
 			break;
 		default:
 			if (verdict->due)

@@ -284,7 +284,10 @@ decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment 
 				 FullTransactionId (*horizon) (bool catalog, void *arg), void *arg)
 {
 	/* a worker that is there for another reason sees whether it is on again */
-	if (d->kind == DECISION_DISABLED || d->kind == DECISION_OUT_OF_SCOPE)
+	if (d->kind == DECISION_DISABLED)
+		return false;
+	/* with all in scope, a worker decided so before it had heard of that */
+	if (d->kind == DECISION_OUT_OF_SCOPE && sweep_scope != SCOPE_ALL)
 		return false;
 
 	/* somebody has said "act" since */

@@ -67,6 +67,7 @@ typedef struct LauncherDatabase
 	int			failures;		/* visits in a row that failed */
 	TimestampTz next_visit;
 	TimestampTz last_visit;
+	TimestampTz looked_at;		/* see DatabaseState */
 	TimestampTz surveyed_at;	/* 0: never */
 	int64		surveyed_changes;
 	TimestampTz revisit_at;		/* tables whose counters were lost; 0: none */
@@ -168,6 +169,17 @@ read_databases(TimestampTz now)
 	forget_dropped_databases();
 }
 
+/* A worker has looked at all tables; some may have their turn later. */
+static void
+hear_of_lost_tables(LauncherDatabase *db, const WorkerSlot *slot, TimestampTz now)
+{
+	TimestampTz at = Max(slot->revisit_at, clock_after(now, REVISIT_INTERVAL_MS));
+
+	db->looked_at = Max(db->looked_at, slot->looked_at);
+	if (slot->revisit_at != 0)
+		db->revisit_at = db->revisit_at == 0 ? at : Min(db->revisit_at, at);
+}
+
 /* What a visit came to: after a failure the next one has to wait. */
 static void
 hear_of_worker(const WorkerSlot *slot, bool gone, bool visited, TimestampTz now)
@@ -180,8 +192,7 @@ hear_of_worker(const WorkerSlot *slot, bool gone, bool visited, TimestampTz now)
 	{
 		db->last_visit = slot->visited_at;
 		if (!slot->catalogs_only)
-			db->revisit_at = slot->revisit_at == 0 ? 0 :
-				Max(slot->revisit_at, clock_after(now, REVISIT_INTERVAL_MS));
+			hear_of_lost_tables(db, slot, now);
 	}
 	if (!gone)
 		return;
@@ -236,7 +247,7 @@ survey_is_due(const LauncherDatabase *db, int64 changes, TimestampTz now)
 	if (db->surveyed_at == 0)
 		return changes > 0 ||
 			now >= clock_after(sweep_shared->launcher_started_at,
-							   garbage_turn_ms(db->dboid, 0, FIRST_SURVEY_MS));
+							   garbage_turn_ms(db->dboid, 0, 0, FIRST_SURVEY_MS));
 	return now >= clock_after(db->surveyed_at, SURVEY_INTERVAL_MS) &&
 		db->surveyed_changes != changes;
 }
@@ -391,6 +402,7 @@ publish_databases(HTAB *seen_databases)
 		state->due = seen ? seen->due : 0;
 		state->dead_tuples = seen ? seen->dead_tuples : 0;
 		state->last_visit = db->last_visit;
+		state->looked_at = db->looked_at;
 		state->next_visit = db->next_visit;
 	}
 	sweep_shared->databases_count = n;

@@ -92,8 +92,10 @@ next_checkpoint_watch(TimestampTz now)
 
 	s.since_ms = (now - began_at) / 1000;
 	s.timeout_ms = (int64) CheckPointTimeout * 1000;
-	s.wal_since = (double) (wal_at - redo);
-	s.wal_limit = (double) Max(CheckPointSegments - 1, 1) * wal_segment_size;
+
+	/* asked for when that segment is full; XLogCheckpointNeeded() */
+	s.wal_since = (double) (wal_at - (redo - XLogSegmentOffset(redo, wal_segment_size)));
+	s.wal_limit = (double) CheckPointSegments * wal_segment_size;
 	s.wal_per_ms = wal_per_ms;
 	ahead_ms = checkpoint_ms_ahead(&s);
 	pg_atomic_write_u64(&sweep_shared->next_checkpoint_at,

@@ -61,7 +61,6 @@ typedef struct ScoutRound
 	int64		never_due_dead; /* no table is due with so few */
 	int64		never_due_ins;
 	ThresholdSettings settings[2];	/* of tables, of catalogs */
-	InsertSettings insert;
 	ScoreWeights weights;
 	WorkerClaims claims;
 	DecisionMoment moment;
@@ -143,11 +142,11 @@ round_horizon(bool catalog, void *arg)
 	return db->horizon[catalog];
 }
 
-/* Large, taking rows, and nothing is known of how much of it is frozen. */
-static bool
-is_worth_a_look(const ScoutRound *round, bool catalog, int64 live, int64 ins)
+bool
+scout_is_worth_a_look(const ThresholdSettings *settings, int64 live, int64 ins)
 {
-	double		least = catalog ? -1 : insert_look_at(&round->insert, (double) live);
+	InsertSettings insert = weigh_insert_settings(settings);
+	double		least = insert_look_at(&insert, (double) live);
 
 	return least >= 0 && (double) ins > least;
 }
@@ -202,7 +201,8 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	{
 		t = threshold_compute(&round->settings[catalog], compat_tab_live(stats), 0, 0);
 		if (!threshold_vacuum_due(&t, dead) && !threshold_insert_due(&t, ins) &&
-			!is_worth_a_look(round, catalog, compat_tab_live(stats), ins))
+			(catalog ||
+			 !scout_is_worth_a_look(&round->settings[false], compat_tab_live(stats), ins)))
 			return;
 	}
 
@@ -282,7 +282,6 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.moment.checkpoint_ms = next_checkpoint_ms(now);
 	round.settings[false] = scout_server_settings(false);
 	round.settings[true] = scout_server_settings(true);
-	round.insert = weigh_insert_settings(&round.settings[false]);
 	round.weights = compat_score_weights();
 	worker_slots_claims(&round.claims);
 	if (trail == NULL)

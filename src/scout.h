@@ -45,6 +45,12 @@ extern ScoutReport scout_round(HTAB *databases, TimestampTz now);
 /* A table's counters, without connecting to its database. */
 extern bool scout_read_relation(Oid dboid, Oid relid, PgStat_StatTabEntry *entry);
 
+/*
+ * Not a catalog, nothing remembered: large, taking rows, and how much of it is
+ * frozen is not known?  Then a worker looks, and remembers what it finds.
+ */
+extern bool scout_is_worth_a_look(const ThresholdSettings *settings, int64 live, int64 ins);
+
 /* The settings of the thresholds, for catalogs or for other tables. */
 extern ThresholdSettings scout_server_settings(bool catalog);
 

@@ -227,6 +227,7 @@ typedef struct DatabaseState
 	int64		due;
 	int64		dead_tuples;
 	TimestampTz last_visit;
+	TimestampTz looked_at;		/* when the last visit to all tables began */
 	TimestampTz next_visit;		/* backing off until then; 0: no */
 } DatabaseState;
 
@@ -258,6 +259,7 @@ typedef struct WorkerSlot
 	bool		relid_shared;	/* it is a shared catalog */
 	bool		visited;		/* looked at all tables, without an error */
 	TimestampTz visited_at;		/* when it last did; 0: not yet */
+	TimestampTz looked_at;		/* when that visit began */
 	TimestampTz revisit_at;		/* tables have their turn then; 0: none */
 	bool		stop;			/* set by the launcher: leave */
 	struct Latch *latch;		/* worker; NULL: not there (yet) */

@@ -207,6 +207,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 		return;					/* cancelled by ourselves: no back-off */
 	if (recorded)
 		log_run(c, &run, reason);
+	c->vacuumed_now = recorded;
 	if (!candidate_refresh(c))
 		return;					/* dropped meanwhile */
 	if (!recorded)

@@ -37,6 +37,21 @@
 /* A count of the map is good until so much of the table has changed. */
 #define COUNT_AGAIN			0.05
 
+static TimestampTz
+last_looked_at(void)
+{
+	TimestampTz at = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_DATABASES), LW_SHARED);
+	for (int i = 0; i < sweep_shared->databases_count; i++)
+	{
+		if (sweep_shared->databases[i].dboid == MyDatabaseId)
+			at = sweep_shared->databases[i].looked_at;
+	}
+	LWLockRelease(shmem_lock(LOCK_DATABASES));
+	return at;
+}
+
 void
 weighing_begin(Weighing *w)
 {
@@ -47,6 +62,7 @@ weighing_begin(Weighing *w)
 	SpinLockAcquire(&sweep_shared->mutex);
 	w->history_begins = sweep_shared->launcher_started_at;
 	SpinLockRelease(&sweep_shared->mutex);
+	w->looked_at = last_looked_at();
 	if (db)
 		w->history_begins = Max(w->history_begins, db->stat_reset_timestamp);
 }
@@ -166,10 +182,14 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	table.core = c->core_insert;
 	table.costly = c->memory.costly;
 
-	/* is it large enough to count, were all of it frozen? */
+	/*
+	 * Is it large enough to count, were all of it frozen?  A vacuum has just
+	 * changed that, and the scout goes by what comes out now.
+	 */
 	table.pages = table.frozen_pages = 1;
 	t = insert_thresholds(&settings, &table);
-	if ((t.due < c->core_insert || t.early >= 0) && c->ins > 0 && !count_is_good(c))
+	if ((t.due < c->core_insert || t.early >= 0) && (c->ins > 0 || c->vacuumed_now) &&
+		!count_is_good(c))
 		count_map(c);
 	if (c->pages <= 0 && c->memory.pages <= 0)
 		return;					/* its size is not known: core's will do */
@@ -205,6 +225,46 @@ compute_score(Candidate *c)
 	c->score = score_compute(&in);
 }
 
+/* ----
+ * Lost counters
+ * ----
+ */
+
+/* Decided when it had its turn, and to be done once it can be. */
+static bool
+is_put_off(const Decision *d)
+{
+	return d->kind == DECISION_LOCKED || d->kind == DECISION_CANCELLED ||
+		d->kind == DECISION_FAILED || d->kind == DECISION_SNOOZED;
+}
+
+/*
+ * Each table is looked at once, by the first visit after its turn: what is
+ * found in order then need not be remembered.
+ */
+static bool
+it_is_its_turn(const Candidate *c, const Weighing *w)
+{
+	if (!c->history_lost || w->now < c->turn_at)
+		return false;
+	return c->turn_at > w->looked_at ||
+		(c->decision && (is_put_off(c->decision) || c->decision->kind == DECISION_OBSERVED));
+}
+
+bool
+weigh_turn_comes(const Candidate *c, TimestampTz *at)
+{
+	Decision	d;
+
+	if (!c->history_lost)
+		return false;
+	*at = c->turn_at;
+	/* it was its turn; decided since */
+	if ((c->due == DUE_UNKNOWN || c->uncounted) && decision_get(c->key, &d) && is_put_off(&d))
+		*at = d.not_before;
+	return *at > clock_now();
+}
+
 static DueReason
 due_reason(const Candidate *c, const Weighing *w)
 {
@@ -220,11 +280,20 @@ due_reason(const Candidate *c, const Weighing *w)
 		if (c->decision && decision_inserts_ended(c->decision, c->ins, w->now))
 			return DUE_INSERTS_ENDED;
 	}
-	if (c->history_lost && w->now >= c->turn_at && count_is_good(c) &&
+	if (it_is_its_turn(c, w) && !c->uncounted &&
 		garbage_guess(c->reltuples, c->memory.pages, c->memory.visible_pages) >
 		c->thresholds.vacuum)
 		return DUE_UNKNOWN;
 	return DUE_NOT;
+}
+
+/* Then what is remembered of them means nothing any more. */
+static bool
+counters_began_anew(const Candidate *c, const TableMemory *m)
+{
+	return c->vacuums < m->counted_vacuums || c->inserted < m->inserted ||
+		c->changed < m->changed ||
+		(m->counted_vacuums >= 0 && c->inserted + c->changed < m->counted_changes);
 }
 
 void
@@ -239,21 +308,19 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	{
 		c->decision = palloc(sizeof(Decision));
 		*c->decision = decision;
-		c->memory = decision.memory;
+		if (!counters_began_anew(c, &decision.memory))
+			c->memory = decision.memory;
 	}
 
 	c->thresholds = threshold_compute(&c->settings, c->reltuples, c->pages, c->frozen_pages);
 	c->core_insert = c->thresholds.insert;
 	weigh_inserts(c, w);
 
-	c->turn_at = 0;
-	if (c->history_lost)
-	{
-		c->turn_at = clock_after(w->history_begins,
-								 garbage_turn_ms(c->key.dboid, c->key.relid, LOST_SPREAD_MS));
-		if (w->now >= c->turn_at && !count_is_good(c))
-			count_map(c);
-	}
+	c->turn_at = clock_after(w->history_begins,
+							 garbage_turn_ms(c->key.dboid, c->key.relid, c->pages, LOST_SPREAD_MS));
+	if (it_is_its_turn(c, w) && !count_is_good(c))
+		count_map(c);
+	c->uncounted = c->enabled && it_is_its_turn(c, w) && !count_is_good(c);
 	compute_score(c);
 	c->due = due_reason(c, w);
 }

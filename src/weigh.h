@@ -14,12 +14,16 @@ typedef struct Weighing
 	TimestampTz now;
 	TimestampTz history_begins; /* of the statistics */
 	int64		checkpoint_ms;	/* until the next one */
+	TimestampTz looked_at;		/* when all tables were last looked at */
 } Weighing;
 
 /* The rules for tables with such thresholds. */
 extern InsertSettings weigh_insert_settings(const ThresholdSettings *settings);
 
 extern void weighing_begin(Weighing *w);
+
+/* Does a table whose counters were lost still have its turn to come, and when? */
+extern bool weigh_turn_comes(const Candidate *c, TimestampTz *at);
 
 /*
  * Inside a transaction, in the memory context that the candidate lives in.

@@ -29,6 +29,7 @@
 #include "partitioned.h"
 #include "statement.h"
 #include "table_vacuum.h"
+#include "weigh.h"
 #include "worker_slot.h"
 
 static char *my_database;
@@ -64,13 +65,15 @@ more_urgent_first(const ListCell *a, const ListCell *b)
 	return x < y ? 1 : (x > y ? -1 : 0);
 }
 
-/* The turn that comes next, of tables whose counters were lost. */
+/* The turn that comes next, of tables whose counters were lost; 0: none. */
 static TimestampTz
-earlier_turn(TimestampTz so_far, TimestampTz turn_at)
+earlier_turn(TimestampTz so_far, const Candidate *c)
 {
-	if (turn_at <= clock_now())
+	TimestampTz at;
+
+	if (!weigh_turn_comes(c, &at))
 		return so_far;
-	return so_far == 0 ? turn_at : Min(so_far, turn_at);
+	return so_far == 0 ? at : Min(so_far, at);
 }
 
 static bool
@@ -130,6 +133,7 @@ visit_partitioned(List *partitioned)
 static bool
 visit(void)
 {
+	TimestampTz began = clock_now();
 	bool		for_catalogs = worker_slot_is_for_catalogs();
 	List	   *candidates = candidates_read(for_catalogs);
 	List	   *partitioned = for_catalogs ? NIL : partitioned_read(candidates);
@@ -149,8 +153,8 @@ visit(void)
 
 		if (decide(c, &verdict))
 			due = lappend(due, c);
-		else if (c->history_lost && c->due == DUE_NOT)
-			revisit_at = earlier_turn(revisit_at, c->turn_at);
+		else
+			revisit_at = earlier_turn(revisit_at, c);
 	}
 	list_sort(due, more_urgent_first);
 
@@ -169,6 +173,7 @@ visit(void)
 			table_vacuum(c, &verdict);
 			vacuumed = true;
 		}
+		revisit_at = earlier_turn(revisit_at, c);
 		worker_slot_unclaim();
 	}
 
@@ -177,7 +182,7 @@ visit(void)
 
 	/* what could not be remembered would be asked for again at once */
 	remembered = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
-	worker_slot_visited(remembered, revisit_at);
+	worker_slot_visited(remembered, began, revisit_at);
 	if (!remembered)
 		return false;
 

@@ -433,13 +433,14 @@ worker_slot_unclaim(void)
 
 /* A visit is over; did it see all tables and could remember all it decided? */
 void
-worker_slot_visited(bool visited, TimestampTz revisit_at)
+worker_slot_visited(bool visited, TimestampTz began, TimestampTz revisit_at)
 {
 	lock(LW_EXCLUSIVE);
 	my_slot->visited = visited;
 	if (visited)
 	{
 		my_slot->visited_at = clock_now();
+		my_slot->looked_at = began;
 		my_slot->revisit_at = revisit_at;
 	}
 	unlock();

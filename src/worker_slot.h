@@ -40,7 +40,7 @@ extern bool worker_slot_is_for_catalogs(void);
 extern bool worker_slot_is_stopped(void);
 extern bool worker_slot_claim(DecisionKey key);
 extern void worker_slot_unclaim(void);
-extern void worker_slot_visited(bool visited, TimestampTz revisit_at);
+extern void worker_slot_visited(bool visited, TimestampTz began, TimestampTz revisit_at);
 extern void worker_slot_linger(void);
 extern bool worker_slot_is_wanted(void);
 extern bool worker_slot_linger_end(void);

@@ -13,10 +13,15 @@
 /* At most so many rows: those of the pages that are not all-visible. */
 extern double garbage_guess(double reltuples, double pages, double visible_pages);
 
+/* Smaller tables do not need a turn of their own. */
+#define GARBAGE_OWN_TURN_PAGES	128
+
 /*
  * When a table's turn is, in milliseconds from the loss: the tables spread
- * evenly over the whole time, each always at the same place of it.
+ * evenly over the whole time, each always at the same place of it.  The small
+ * ones of a database have theirs together, which is also the database's.
  */
-extern int64_t garbage_turn_ms(uint32_t dboid, uint32_t relid, int64_t whole_ms);
+extern int64_t garbage_turn_ms(uint32_t dboid, uint32_t relid, int64_t pages,
+							   int64_t whole_ms);
 
 #endif							/* SWEEP_POLICY_GARBAGE_H */

@@ -89,7 +89,7 @@ poll_ok($node, "SELECT count(DISTINCT relname) = 3 FROM sweep.runs WHERE relname
 	'so are unlogged tables, materialized views and partitions');
 is(run_count('temporary'), '0', 'temporary tables are not');
 
-sql($node, "DO 'BEGIN FOR i IN 1 .. 300 LOOP CREATE ROLE passing; DROP ROLE passing; END LOOP; END'");
+sql($node, "DO 'BEGIN FOR i IN 1 .. 600 LOOP CREATE ROLE passing; DROP ROLE passing; END LOOP; END'");
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'pg_authid' AND schemaname = 'pg_catalog' AND outcome = 'done' AND started_by = 'sweep'",
 	'shared catalogs are vacuumed');
 is(sql($node, "SELECT count(DISTINCT datid) FROM sweep.runs WHERE relname = 'pg_authid'"), '1', 'from one database');

@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #define WHOLE	600000
+#define LARGE	GARBAGE_OWN_TURN_PAGES
 
 static void
 test_turns(void)
@@ -16,7 +17,7 @@ test_turns(void)
 	/* as a database would have them: neighbouring OIDs */
 	for (uint32_t relid = 16384; relid < 16384 + 1000; relid++)
 	{
-		int64_t		turn = garbage_turn_ms(5, relid, WHOLE);
+		int64_t		turn = garbage_turn_ms(5, relid, LARGE, WHOLE);
 
 		inside = inside && turn >= 0 && turn < WHOLE;
 		quarters[turn / (WHOLE / 4) & 3]++;
@@ -24,11 +25,17 @@ test_turns(void)
 	tap_is_bool(inside, true, "turns", "within the time");
 	for (int i = 0; i < 4; i++)
 		tap_is_bool(quarters[i] > 200 && quarters[i] < 300, true, "turns", "a quarter in each quarter");
-	tap_is_bool(garbage_turn_ms(5, 16384, WHOLE) == garbage_turn_ms(5, 16384, WHOLE), true,
+	tap_is_bool(garbage_turn_ms(5, 16384, LARGE, WHOLE) == garbage_turn_ms(5, 16384, LARGE, WHOLE), true,
 				"turns", "always the same");
-	tap_is_bool(garbage_turn_ms(5, 16384, WHOLE) != garbage_turn_ms(6, 16384, WHOLE), true,
+	tap_is_bool(garbage_turn_ms(5, 16384, LARGE, WHOLE) != garbage_turn_ms(6, 16384, LARGE, WHOLE), true,
 				"turns", "another in another database");
-	tap_is_int(garbage_turn_ms(5, 16384, 0), 0, "turns", "no time: at once");
+	tap_is_int(garbage_turn_ms(5, 16384, LARGE - 1, WHOLE), garbage_turn_ms(5, 16385, 0, WHOLE),
+			   "turns", "small ones of a database together");
+	tap_is_int(garbage_turn_ms(5, 16384, 0, WHOLE), garbage_turn_ms(5, 0, 0, WHOLE),
+			   "turns", "which is the database's");
+	tap_is_bool(garbage_turn_ms(5, 16384, 0, WHOLE) != garbage_turn_ms(6, 16384, 0, WHOLE), true,
+				"turns", "small ones of another database at another time");
+	tap_is_int(garbage_turn_ms(5, 16384, LARGE, 0), 0, "turns", "no time: at once");
 }
 
 int
