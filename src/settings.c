@@ -34,6 +34,7 @@ int			sweep_min_interval_s = 60;
 int			sweep_catalog_min_interval_s = 1;
 bool		sweep_analyze_partitioned = true;
 int			sweep_max_workers = 2;
+int			sweep_max_wait_s = 300;
 int			sweep_linger_s = 3;
 int			sweep_work_mem_kb = -1;
 int			sweep_meter_interval_ms = 250;
@@ -312,6 +313,11 @@ define_when_it_is_done(void)
 							"They count against max_worker_processes, with one more for the launcher.",
 							&sweep_max_workers, 2, 0, SWEEP_WORKERS_LIMIT,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_wait",
+							"Sets how long a table may be due before it goes ahead of more urgent ones.",
+							NULL,
+							&sweep_max_wait_s, 300, 0, 24 * 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.work_mem",
 							"Sets the memory that each vacuum by pg_sweep may use for dead rows.",
 							"-1 takes autovacuum_work_mem, and if that is -1 maintenance_work_mem.",

@@ -50,6 +50,7 @@ extern int	sweep_min_interval_s;
 extern int	sweep_catalog_min_interval_s;
 extern bool sweep_analyze_partitioned;
 extern int	sweep_max_workers;
+extern int	sweep_max_wait_s;
 extern int	sweep_linger_s;
 extern int	sweep_work_mem_kb;
 extern int	sweep_meter_interval_ms;
