@@ -43,7 +43,7 @@ CREATE FUNCTION sweep.get_runs(
 	OUT cost bigint, OUT delay_time double precision,
 	OUT cost_limit integer, OUT cost_delay double precision,
 	OUT pages bigint, OUT index_pass bigint,
-	OUT tuples_removed bigint, OUT dead_not_removable bigint,
+	OUT tuples_removed bigint, OUT dead_not_removable bigint, OUT memory_bytes bigint,
 	OUT outcome text, OUT reason text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_runs_0_1'
@@ -134,7 +134,7 @@ SELECT r.run_id, r.pid, r.datid, d.datname, r.relid,
        r.delay_time,
        least(100::pg_catalog.float8, r.delay_time OPERATOR(pg_catalog./) (e.s OPERATOR(pg_catalog.*) 10.0::pg_catalog.float8)) AS sleep_pct,
        r.cost_limit, r.cost_delay, r.pages, r.index_pass,
-       r.tuples_removed, r.dead_not_removable, r.outcome, r.reason
+       r.tuples_removed, r.dead_not_removable, r.memory_bytes, r.outcome, r.reason
 FROM sweep.get_runs() r
      CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 OPERATOR(pg_catalog./) 1048576.0::pg_catalog.float8 AS mb) b
      -- NULL: too short to speak of a rate

@@ -165,6 +165,8 @@ bgworker_become_vacuum(void)
 void
 bgworker_publish_settings(void)
 {
+	int			work_mem_kb = sweep_work_mem_kb != -1 ? sweep_work_mem_kb : autovacuum_work_mem;
+
 	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_EXCLUSIVE);
 	for (int i = 0; compat_vacuum_settings[i] != NULL; i++)
 	{
@@ -172,8 +174,8 @@ bgworker_publish_settings(void)
 		const char *value = GetConfigOption(name, true, false);
 
 		Assert(i < SWEEP_INHERITED_LIMIT);
-		if (strcmp(name, "maintenance_work_mem") == 0 && autovacuum_work_mem != -1)
-			snprintf(sweep_shared->inherited[i], SWEEP_INHERITED_LEN, "%d", autovacuum_work_mem);
+		if (strcmp(name, "maintenance_work_mem") == 0 && work_mem_kb != -1)
+			snprintf(sweep_shared->inherited[i], SWEEP_INHERITED_LEN, "%d", work_mem_kb);
 		else
 			strlcpy(sweep_shared->inherited[i], value ? value : "", SWEEP_INHERITED_LEN);
 	}

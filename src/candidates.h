@@ -70,6 +70,7 @@ typedef struct Candidate
 	double		ins_early;		/* see Decision */
 	bool		waits_for_checkpoint;	/* though due by inserted rows */
 	DueReason	due;
+	TimestampTz overdue_since;	/* beyond sweep.max_wait; 0: is not */
 	TimestampTz analyzed_at;	/* by a user; 0: never */
 	TimestampTz autoanalyzed_at;
 	TimestampTz vacuumed_at;	/* by anybody; 0: never */

@@ -86,6 +86,16 @@
 #define compat_tab_autovacuumed_at(t)	((t)->autovac_vacuum_timestamp)
 #endif
 
+/*
+ * 17 keeps the dead items' addresses in a store that is gone at the end of the
+ * command; before, in an array that stays until the transaction ends.
+ */
+#if PG_VERSION_NUM >= 170000
+#define COMPAT_DEAD_ARE_FREED	1
+#else
+#define COMPAT_DEAD_ARE_FREED	0
+#endif
+
 /* 17 counts dead items in bytes, and index progress is new. */
 #if PG_VERSION_NUM >= 170000
 #define COMPAT_PROGRESS_DEAD	PROGRESS_VACUUM_DEAD_TUPLE_BYTES

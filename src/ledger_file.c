@@ -25,7 +25,7 @@
 #define LEDGER_FILE_TMP			LEDGER_FILE ".tmp"
 #define LEDGER_FILE_BAD			LEDGER_FILE ".bad"
 #define LEDGER_FILE_MAGIC		0x53574550	/* SWEP */
-#define LEDGER_FILE_VERSION		2
+#define LEDGER_FILE_VERSION		3
 #define LEDGER_FILE_RUNS_LIMIT	4000000
 
 typedef struct LedgerFileHeader

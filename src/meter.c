@@ -70,7 +70,7 @@ transaction_ended(bool committed)
 	{
 		if (feature_is_ok(FEATURE_LOCKS) && meter_identify_run(&run, false))
 		{
-			run.pages = run.tuples_removed = run.dead_not_removable = -1;
+			run.pages = run.tuples_removed = run.dead_not_removable = run.memory_bytes = -1;
 			meter_record_run(&run, meter_outcome_of_error(meter_this.statement.sqlstate != 0 ?
 														  meter_this.statement.sqlstate : log_last_sqlstate));
 		}
@@ -121,6 +121,7 @@ meter_transaction(XactEvent event)
 			{
 				meter_count_remains(&pending);
 				meter_describe_run(&pending);
+				meter_measure_memory(&pending);
 			}
 			break;
 		case XACT_EVENT_COMMIT:
@@ -223,7 +224,7 @@ record_analyze(void)
 	run.starter = meter_starter_now();
 	run.relid = meter_this.statement.only_relid;
 	run.pages = -1;
-	run.tuples_removed = run.dead_not_removable = -1;
+	run.tuples_removed = run.dead_not_removable = run.memory_bytes = -1;
 	if (run.relid == InvalidOid)
 		run.relid = meter_relation_of_transaction();
 	else if (!compat_holds_lock(run.relid, ShareUpdateExclusiveLock))

@@ -90,6 +90,7 @@ extern Oid	meter_relation_of_transaction(void);
 extern bool meter_identify_run(RunRecord *run, bool committing);
 extern void meter_describe_run(RunRecord *run);
 extern void meter_count_remains(RunRecord *run);
+extern void meter_measure_memory(RunRecord *run);
 extern void meter_record_run(RunRecord *run, RunOutcome outcome);
 extern RunOutcome meter_outcome_of_error(int sqlstate);
 extern void meter_forget_recorded(void);

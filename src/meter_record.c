@@ -21,6 +21,7 @@
 #include "storage/proc.h"
 #include "utils/backend_status.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -211,6 +212,33 @@ meter_count_remains(RunRecord *run)
 		scout_read_relation(IsSharedRelation(run->relid) ? InvalidOid : MyDatabaseId,
 							run->relid, &entry))
 		run->dead_not_removable = compat_tab_dead(&entry);
+}
+
+/*
+ * What this process has allocated, when its vacuum has allocated most of it.
+ * The caches' own contexts, thousands in a large database, are left out.
+ * Where the dead rows' store is gone already, the most that it was seen to
+ * hold is added: by the tick, or the last value.  PRE_COMMIT only.
+ */
+void
+meter_measure_memory(RunRecord *run)
+{
+	Size		bytes = MemoryContextMemAllocated(TopMemoryContext, false);
+
+	run->memory_bytes = -1;
+	if (run->command != RUN_VACUUM)
+		return;
+	for (MemoryContext child = TopMemoryContext->firstchild; child != NULL; child = child->nextchild)
+		bytes += MemoryContextMemAllocated(child, child != CacheMemoryContext);
+	if (COMPAT_DEAD_ARE_FREED && pgstat_track_activities && MyBEEntry != NULL)
+	{
+		int64		dead = MyBEEntry->st_progress_param[COMPAT_PROGRESS_DEAD];
+
+		if (meter_slot->relid == run->relid && meter_slot->command == RUN_VACUUM)
+			dead = Max(dead, meter_slot->dead_peak);
+		bytes += (Size) Max(dead, 0);
+	}
+	run->memory_bytes = (int64) bytes;
 }
 
 /* As reported, or as the progress entry has it: its counters outlive the command. */

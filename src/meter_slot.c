@@ -141,6 +141,7 @@ slot_start_run(Oid relid, RunCommand command)
 	meter_slot->phase = -1;
 	meter_slot->ticks = meter_slot->delay_ticks = 0;
 	meter_slot->delay_us = -1;
+	meter_slot->dead_peak = 0;
 	meter_slot->nsamples = 0;
 	forget_ended_workers();
 	memset(&meter_slot->used, 0, sizeof(meter_slot->used));
@@ -275,6 +276,7 @@ sample(TimestampTz now)
 	{
 		for (int i = 0; i < PGSTAT_NUM_PROGRESS_PARAM; i++)
 			meter_slot->params[i] = MyBEEntry->st_progress_param[i];
+		meter_slot->dead_peak = Max(meter_slot->dead_peak, meter_slot->params[COMPAT_PROGRESS_DEAD]);
 	}
 	meter_slot->mode = meter_mode_now(meter_slot);
 

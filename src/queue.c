@@ -18,7 +18,6 @@
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
-#include "candidates.h"
 #include "clock.h"
 #include "decisions.h"
 #include "horizon.h"
@@ -176,6 +175,43 @@ queue_publish(bool (*is_ours) (Oid dboid), TimestampTz now)
 	sweep_shared->queue_dropped = collected_dropped;
 	LWLockRelease(shmem_lock(LOCK_QUEUE));
 	collected_count = n;
+}
+
+/* ----
+ * A worker: who has waited for too long
+ * ----
+ */
+
+void
+queue_mark_overdue(List *candidates)
+{
+	QueueEntry *entries;
+	TimestampTz now = clock_now();
+	int			n = 0;
+	HTAB	   *overdue;
+	ListCell   *lc;
+
+	if (candidates == NIL)
+		return;
+	entries = palloc(sizeof(QueueEntry) * SWEEP_QUEUE_LIMIT);
+	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_SHARED);
+	for (int i = 0; i < sweep_shared->queue_count; i++)
+	{
+		if (now > clock_after(sweep_shared->queue[i].since, (int64) sweep_max_wait_s * 1000))
+			entries[n++] = sweep_shared->queue[i];
+	}
+	LWLockRelease(shmem_lock(LOCK_QUEUE));
+
+	overdue = index_by_key(entries, n);
+	foreach(lc, candidates)
+	{
+		Candidate  *c = lfirst(lc);
+		const QueueEntry *entry = hash_search(overdue, &c->key, HASH_FIND, NULL);
+
+		c->overdue_since = entry ? entry->since : 0;
+	}
+	hash_destroy(overdue);
+	pfree(entries);
 }
 
 /* ----

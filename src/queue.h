@@ -5,6 +5,7 @@
 #ifndef SWEEP_QUEUE_H
 #define SWEEP_QUEUE_H
 
+#include "candidates.h"
 #include "shmem.h"
 
 #include "policy/threshold.h"
@@ -15,6 +16,12 @@ extern void queue_note(DecisionKey key, const Thresholds *t, int64 dead, int64 i
 
 /* The same for one that waits because of an earlier decision. */
 extern void queue_note_waiting(const Decision *decision, int64 dead, int64 ins);
+
+/*
+ * Marks the candidates that have been due for longer than sweep.max_wait.  In
+ * a worker.
+ */
+extern void queue_mark_overdue(List *candidates);
 
 /* Publishes what was collected, of the databases that are ours. */
 extern void queue_publish(bool (*is_ours) (Oid dboid), TimestampTz now);

@@ -93,6 +93,7 @@ typedef struct RunRecord
 	int64		index_pass;		/* index vacuuming passes; -1 unknown */
 	int64		tuples_removed; /* -1 unknown */
 	int64		dead_not_removable; /* -1 unknown */
+	int64		memory_bytes;	/* of a VACUUM; -1 unknown */
 	int64		partition_changes;	/* ANALYZE of a partitioned table by a
 									 * worker: those of its partitions that it
 									 * has seen; else -1 */

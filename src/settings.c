@@ -34,7 +34,9 @@ int			sweep_min_interval_s = 60;
 int			sweep_catalog_min_interval_s = 1;
 bool		sweep_analyze_partitioned = true;
 int			sweep_max_workers = 2;
+int			sweep_max_wait_s = 300;
 int			sweep_linger_s = 3;
+int			sweep_work_mem_kb = -1;
 int			sweep_meter_interval_ms = 250;
 bool		sweep_process_title = false;
 int			sweep_log_min_duration_ms = -1;
@@ -148,6 +150,15 @@ list_check(char **newval, void **extra, GucSource source)
 	GUC_check_errdetail("List syntax is invalid.");
 	GUC_check_errhint("Give names separated by commas, in double quotes where a name holds a comma, a quote or outer spaces, or * for all.");
 	return false;
+}
+
+/* Less than the least maintenance_work_mem counts as that, as in core. */
+static bool
+work_mem_check(int *newval, void **extra, GucSource source)
+{
+	if (*newval != -1 && *newval < WORK_MEM_MIN_KB)
+		*newval = WORK_MEM_MIN_KB;
+	return true;
 }
 
 DatabaseScope
@@ -302,6 +313,16 @@ define_when_it_is_done(void)
 							"They count against max_worker_processes, with one more for the launcher.",
 							&sweep_max_workers, 2, 0, SWEEP_WORKERS_LIMIT,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_wait",
+							"Sets how long a table may be due before it goes ahead of more urgent ones.",
+							NULL,
+							&sweep_max_wait_s, 300, 0, 24 * 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.work_mem",
+							"Sets the memory that each vacuum by pg_sweep may use for dead rows.",
+							"-1 takes autovacuum_work_mem, and if that is -1 maintenance_work_mem.",
+							&sweep_work_mem_kb, -1, -1, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_KB, work_mem_check, NULL, NULL);
 	DefineCustomIntVariable("sweep.linger",
 							"Sets how long a worker waits for more work before it leaves its database.",
 							NULL,

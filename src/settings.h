@@ -24,6 +24,8 @@ typedef enum SweepScope
 
 #define SWEEP_WORKERS_LIMIT			32
 
+#define WORK_MEM_MIN_KB				1024
+
 #define METER_INTERVAL_MIN_MS		100
 #define METER_INTERVAL_MAX_MS		10000
 
@@ -48,7 +50,9 @@ extern int	sweep_min_interval_s;
 extern int	sweep_catalog_min_interval_s;
 extern bool sweep_analyze_partitioned;
 extern int	sweep_max_workers;
+extern int	sweep_max_wait_s;
 extern int	sweep_linger_s;
+extern int	sweep_work_mem_kb;
 extern int	sweep_meter_interval_ms;
 extern bool sweep_process_title;
 extern int	sweep_log_min_duration_ms;

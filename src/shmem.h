@@ -68,6 +68,7 @@ typedef struct MeterSlot
 	TimestampTz phase_at;		/* when this phase was first seen */
 	int			phase;
 	int64		params[PGSTAT_NUM_PROGRESS_PARAM];
+	int64		dead_peak;		/* highest COMPAT_PROGRESS_DEAD of this run */
 	int			nsamples;		/* in all; the ring holds the last ones */
 	MeterSample samples[METER_WINDOW];
 	char		schemaname[NAMEDATALEN];

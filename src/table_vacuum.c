@@ -126,7 +126,7 @@ record_unbegun(const Candidate *c, RunCommand command, const char *reason,
 	run->started_at = began;
 	run->ended_at = clock_now();
 	run->pages = run->index_pass = run->tuples_removed = run->dead_not_removable = -1;
-	run->partition_changes = -1;
+	run->memory_bytes = run->partition_changes = -1;
 	strlcpy(run->schemaname, c->schemaname, NAMEDATALEN);
 	strlcpy(run->relname, c->relname, NAMEDATALEN);
 	if (sqlstate == 0)

@@ -64,6 +64,7 @@ sweep_runs_0_1(PG_FUNCTION_ARGS)
 		row_put_int64(&row, run->index_pass);
 		row_put_int64(&row, run->tuples_removed);
 		row_put_int64(&row, run->dead_not_removable);
+		row_put_int64(&row, run->memory_bytes);
 		row_put_text(&row, run_outcome_name(run->outcome));
 		row_put_text(&row, run->reason);
 		row_store(fcinfo, &row);

@@ -27,6 +27,7 @@
 #include "compat.h"
 #include "decide.h"
 #include "partitioned.h"
+#include "queue.h"
 #include "statement.h"
 #include "table_vacuum.h"
 #include "weigh.h"
@@ -57,9 +58,18 @@ more_urgent_first(const ListCell *a, const ListCell *b)
 	double		x = c->score.score;
 	double		y = d->score.score;
 
-	/* every query needs the catalogs, and a checkpoint does not wait */
+	/*
+	 * Every query needs the catalogs; nobody waits for ever; and a checkpoint
+	 * does not wait.
+	 */
 	if ((c->lane == LANE_CATALOG) != (d->lane == LANE_CATALOG))
 		return c->lane == LANE_CATALOG ? -1 : 1;
+	if (c->overdue_since != d->overdue_since)
+	{
+		if (c->overdue_since == 0 || d->overdue_since == 0)
+			return c->overdue_since != 0 ? -1 : 1;
+		return c->overdue_since < d->overdue_since ? -1 : 1;
+	}
 	if ((c->due == DUE_CHECKPOINT) != (d->due == DUE_CHECKPOINT))
 		return c->due == DUE_CHECKPOINT ? -1 : 1;
 	return x < y ? 1 : (x > y ? -1 : 0);
@@ -156,6 +166,7 @@ visit(void)
 		else
 			revisit_at = earlier_turn(revisit_at, c);
 	}
+	queue_mark_overdue(due);
 	list_sort(due, more_urgent_first);
 
 	foreach(lc, due)

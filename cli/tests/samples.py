@@ -133,6 +133,7 @@ def run(**given: Any) -> Run:
         "read_mb_per_s": 1.1,
         "tuples_removed": 20_100,
         "dead_not_removable": 77,
+        "memory_bytes": 3_145_728,
         "outcome": "done",
         "reason": "dead tuples 20,100 above threshold 20,050",
     }

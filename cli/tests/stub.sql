@@ -44,7 +44,7 @@ CREATE TABLE sweep.runs (
     dirty_mb_per_s double precision, wal_mb_per_s double precision,
     delay_time double precision, sleep_pct double precision, cost_limit integer,
     cost_delay double precision, pages bigint, index_pass bigint, tuples_removed bigint,
-    dead_not_removable bigint, outcome text, reason text);
+    dead_not_removable bigint, memory_bytes bigint, outcome text, reason text);
 
 INSERT INTO sweep.runs
 SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
@@ -53,7 +53,7 @@ SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
        (ARRAY['sweep', 'autovacuum', 'manual'])[1 + i % 3], 'normal',
        now() - i * interval '40 s' - interval '7.25 s', now() - i * interval '40 s',
        i * 1000, i * 100, i * 10, i * 12, i, i * 123456, i * 3210, i * 440.0, i * 1.1, i * 0.3,
-       i * 0.2, i * 100, least(100, i), 200, 10, 32787, 1, i * 1000, CASE WHEN i % 4 = 0 THEN 77 ELSE 0 END,
+       i * 0.2, i * 100, least(100, i), 200, 10, 32787, 1, i * 1000, CASE WHEN i % 4 = 0 THEN 77 ELSE 0 END, i * 1048576,
        (ARRAY['done', 'done', 'done', 'cancelled', 'done', 'failed'])[1 + i % 6],
        (ARRAY['dead tuples 23,456 above threshold 20,050', 'autovacuum', NULL])[1 + i % 3]
 FROM generate_series(1, 40) i;

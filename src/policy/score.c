@@ -24,8 +24,8 @@ part_of_tuples(int64_t have, double allowed, double weight)
 
 /*
  * Beyond the failsafe age nothing else may come first: there core raises the
- * ratio to a power.  A larger weight makes that begin earlier.  The failsafe
- * ages are whole numbers in core.
+ * ratio to a power, where that makes it larger.  A larger weight makes that
+ * begin earlier.  The failsafe ages are whole numbers in core.
  */
 static double
 part_of_age(const ScoreAge *a, double weight)
@@ -37,7 +37,7 @@ part_of_age(const ScoreAge *a, double weight)
 		return 0;
 	if (weight > 1)
 		failsafe = trunc(failsafe / weight);
-	if (a->age >= failsafe)
+	if (a->age >= failsafe && part > 1)
 		part = pow(part, larger(1, a->age / 100000000.0));
 	return part * weight;
 }

@@ -104,13 +104,15 @@ static const struct
 	 */
 	{"a weight", {300 * MILLION, 200 * MILLION, 200 * MILLION, 1600 * MILLION}, 4, 6},
 	{"a weight begins to scale earlier", {400 * MILLION, 200 * MILLION, 200 * MILLION, 1600 * MILLION}, 4, 64}, /* 2 ^ 4 * 4 */
+	{"a power is taken only of what is above 1", {199 * MILLION, 200 * MILLION, 200 * MILLION, 1600 * MILLION}, 10, 9.95},
 	{"a weight below 1 does not begin later", {1600 * MILLION, 200 * MILLION, 200 * MILLION, 1600 * MILLION}, 0.5, 140737488355328.0},
 	{"weight 0", {1600 * MILLION, 200 * MILLION, 200 * MILLION, 1600 * MILLION}, 0, 0},
 };
 
 /*
  * The same said another way, by logarithms, over many tables: log score =
- * log weight + exponent * log ratio, the exponent being 1 up to the failsafe age.
+ * log weight + exponent * log ratio, the exponent being 1 up to the failsafe age and for
+ * ratios below 1.
  */
 static void
 compare_ages_with_logarithms(void)
@@ -139,7 +141,7 @@ compare_ages_with_logarithms(void)
 		begins = floor(fmax(a->failsafe, 1.05 * a->server_limit));
 		if (weight > 1)
 			begins = floor(begins / weight);
-		if (a->age >= begins)
+		if (a->age >= begins && a->age > a->limit)
 		{
 			exponent = fmax(1, a->age / 1e8);
 			scaled++;

@@ -140,6 +140,7 @@ class Run:
     index_pass: int | None
     tuples_removed: int | None
     dead_not_removable: int | None
+    memory_bytes: int | None
     outcome: str | None
     reason: str | None
 

@@ -105,6 +105,7 @@ def run_columns() -> tuple[Column[Run], ...]:
         Column[Run]("WAL", lambda run: text.size(run.wal_bytes), 7, True, 6),
         Column[Run]("COST", lambda run: text.count(run.cost), 5, True, 2),
         Column[Run]("SLEPT", lambda run: text.percent(run.sleep_pct), 5, True, 8),
+        Column[Run]("MEMORY", lambda run: text.size(run.memory_bytes), 7, True, 9),
         Column[Run]("REASON", lambda run: run.reason or "", 16, priority=7, flex=True, most=60),
     )
 
