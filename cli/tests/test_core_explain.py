@@ -29,7 +29,7 @@ def test_below_threshold() -> None:
     (cause,) = causes(samples.relation(dead_tuples=10_000))
     assert (cause.verdict, cause.cause) == ("not due", "below threshold")
     assert cause.evidence is not None
-    assert "10,000 dead rows, 50 % of the threshold 20,050" in cause.evidence
+    assert "dead rows 10,000, 50 % of the threshold 20,050" in cause.evidence
     # 10,000 in the ten minutes since the last vacuum: the other 10,050 as slowly.
     assert "due by dead rows on 2026-09-22" in cause.evidence
     assert "(in 10 min)" in cause.evidence
@@ -391,6 +391,24 @@ def test_a_holder_keeps_from_freezing() -> None:
         "vacuumed, but it cannot be frozen",
         "forced vacuum is due",
     ]
+
+
+def test_a_slots_age_tells_since_when_it_holds() -> None:
+    slot = samples.holder(source="slot", slot_type="physical", name="s", since=None, xid_age=900)
+    assert "horizon" not in str(causes(DUE, holders=(slot,))[0].cause)
+    # 900 transactions are 15 minutes; the last vacuum was 10 minutes ago.
+    found = causes(DUE, holders=(slot,), xid_rate=XidRate(1.0, "measured"))
+    assert found[0].cause == 'horizon held by physical slot "s"'
+    # And now they are a second: it cannot have been in that vacuum's way.
+    found = causes(DUE, holders=(slot,), xid_rate=XidRate(900.0, "measured"))
+    assert "horizon" not in str(found[0].cause)
+
+
+def test_other_holders_as_old_are_counted() -> None:
+    holders = (samples.holder(pid=1), samples.holder(pid=2), samples.holder(pid=3, xid_age=9))
+    found = causes(DUE, holders=holders)
+    assert found[0].evidence is not None
+    assert found[0].evidence.endswith("; 1 other nearly as old: pgsweep blockers")
 
 
 def test_holders_are_ordered_by_age() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from pgsweep import compute
 from pgsweep.core import rates
 from pgsweep.core.blockers import affects, blockers, described, literal
 from pgsweep.core.facts import CoreFacts, Lock, Vacuum
@@ -23,6 +24,8 @@ AHEAD = 0.8
 OLD_HOLDER = timedelta(minutes=5)
 OLD_HOLDER_XIDS = 100_000
 QUERY_ROOM = 60
+# A table of fewer pages can wait until somebody counts its rows.
+LARGE_PAGES = 1_000
 # Causes less grave than this are no news in the list of the worst.
 NEWS = 20
 
@@ -273,13 +276,17 @@ def _age_finding(judged: Judged, share: float, age: int, evidence: str) -> Findi
 def _horizon(facts: CoreFacts, judged: Judged, holding: Sequence[Blocker]) -> Iterator[Finding]:
     """Return the oldest holder that this table has to do with, if it does harm."""
     relation = judged.relation
-    for blocker in holding:
-        if not affects(blocker, facts.server.dbname, relation.is_shared, relation.is_catalog):
-            continue
+    mine = [
+        blocker
+        for blocker in holding
+        if affects(blocker, facts.server.dbname, relation.is_shared, relation.is_catalog)
+    ]
+    for blocker in mine[:1]:
+        since = blocker.since or _estimated_since(facts, blocker)
         met = (
             relation.last_vacuum is not None
-            and blocker.since is not None
-            and blocker.since <= relation.last_vacuum
+            and since is not None
+            and since <= relation.last_vacuum
             and relation.dead_tuples > 0
         )
         old_since = blocker.since is not None and facts.server.now - blocker.since >= OLD_HOLDER
@@ -294,18 +301,29 @@ def _horizon(facts: CoreFacts, judged: Judged, holding: Sequence[Blocker]) -> It
         elif met and old:
             severity, verdict = 15, "vacuumed, and some dead rows stayed"
         else:
-            return
+            continue
+        evidence = _holder_evidence(facts, judged, blocker, met)
+        likewise = sum(1 for other in mine[1:] if (other.age or 0) * 2 > (blocker.age or 0))
+        if likewise:
+            evidence += f"; {compute.plural(likewise, 'other')} nearly as old: pgsweep blockers"
         yield _finding(
             judged,
             severity,
             verdict,
             f"horizon held by {described(blocker, facts.server.dbname)}",
-            _holder_evidence(facts, judged, blocker, met),
+            evidence,
             blocker.fix or "",
             blocker.risk or "",
             shared=f"horizon {blocker.kind} {blocker.pid} {blocker.name}",
         )
-        return
+
+
+def _estimated_since(facts: CoreFacts, blocker: Blocker) -> datetime | None:
+    """Return since when a slot or a standby has held back, going by its age."""
+    rate = facts.xid_rate
+    if rate is None or rate.per_s <= 0 or not blocker.age:
+        return None
+    return facts.server.now - min(timedelta(seconds=blocker.age / rate.per_s), rates.FARTHEST)
 
 
 def _holder_evidence(facts: CoreFacts, judged: Judged, blocker: Blocker, met: bool) -> str:
@@ -363,7 +381,7 @@ def _off(judged: Judged, off: str) -> Finding:
         option = f"toast.{option}"
     return _finding(
         judged,
-        63 if due else 15,
+        50 if due else 15,
         verdict,
         off,
         f"{evidence}; storage parameter {option}",
@@ -375,7 +393,7 @@ def _off(judged: Judged, off: str) -> Finding:
 
 def _unknown(facts: CoreFacts, judged: Judged) -> Finding:
     relation = judged.relation
-    evidence = f"{relation.pages:,} pages and not one row counted"
+    evidence = f"{compute.plural(relation.pages, 'page')} and not one row counted"
     if facts.stats_reset is not None:
         ago = _span(facts.server.now - facts.stats_reset)
         evidence += f"; the statistics of this database were reset {ago} ago"
@@ -383,7 +401,7 @@ def _unknown(facts: CoreFacts, judged: Judged) -> Finding:
         evidence += "; statistics are lost in a crash, a promotion and pg_upgrade"
     return _finding(
         judged,
-        45,
+        45 if relation.pages >= LARGE_PAGES else 12,
         "not known to be due",
         "statistics are missing or were reset",
         evidence,
@@ -432,7 +450,7 @@ def _below(facts: CoreFacts, judged: Judged) -> Finding:
 
 def _distance(what: str, have: int, limit: float) -> str:
     share = 100 * have / max(limit, 1)
-    return f"{have:,} {what}, {share:.0f} % of the threshold {limit:,.0f}"
+    return f"{what} {have:,}, {share:.0f} % of the threshold {limit:,.0f}"
 
 
 # -- due, and what is in the way --------------------------------------------
