@@ -128,9 +128,14 @@ INSERT INTO sweep.queue VALUES
  'dead tuples 800 above threshold 640', now() - interval '65 s', 'lock', '1 s', 0.4, true),
 (3, 16390, 'archive', 99999, NULL, NULL, 'user', 1.01, NULL, NULL, 'next round', NULL, NULL, false);
 
-CREATE TABLE sweep.blockers (
-    kind text, pid integer, datname name, usename name, name text, state text, xmin xid,
+-- Only a view can have a column of that name.
+CREATE TABLE sweep.blocker_rows (
+    kind text, pid integer, datname name, usename name, name text, state text, xmin_ xid,
     age bigint, since timestamptz, query text, withholds text, fix text, risk text);
+
+CREATE VIEW sweep.blockers AS
+SELECT kind, pid, datname, usename, name, state, xmin_ AS xmin, age, since, query, withholds, fix, risk
+FROM sweep.blocker_rows;
 
 INSERT INTO sweep.blockers VALUES
 ('logical slot', NULL, 'shop', NULL, 'to_warehouse', 'inactive', '900', 1200, NULL, NULL,

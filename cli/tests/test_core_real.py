@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -435,6 +436,30 @@ def test_the_answers_of_a_server_without_it(ask: Ask) -> None:
     assert "FAIL extension" in doctor.out
     assert "needs the extension" in " ".join(doctor.out.split())
     assert "in pg_monitor and sees everything" in doctor.out
+
+
+def test_scores_agree_with_the_server(core: ThrowawayServer, ask: Ask) -> None:
+    if int(core.psql("postgres", "SHOW server_version_num")) < 190000:
+        pytest.skip("pg_stat_autovacuum_scores came with PostgreSQL 19")
+    core.psql("postgres", "CREATE TABLE texts (t text) WITH (autovacuum_vacuum_scale_factor = 0)")
+    fill(core, "scored")
+    core.psql("postgres", "DELETE FROM scored WHERE i <= 5000")
+    core.psql("postgres", "INSERT INTO scored SELECT generate_series(1, 3000)")
+    ours = {row["relid"]: row for row in ask("tables", "--json", "--limit", "99999").json()}
+    theirs = json.loads(
+        core.psql(
+            "postgres",
+            "SELECT json_agg(s) FROM pg_stat_autovacuum_scores s, "
+            "pg_class c WHERE c.oid = s.relid AND NOT c.relisshared",
+        )
+    )
+    assert len(theirs) > 50
+    for row in theirs:
+        table = ours[int(row["relid"])]
+        for part in ("vacuum_score", "vacuum_insert_score", "analyze_score", "score"):
+            # A catalog changes with every look-up that is the first of its kind.
+            assert table[part] == pytest.approx(row[part], rel=0.01, abs=0.1), row["relname"]
+        assert table["do_vacuum"] == row["do_vacuum"], row["relname"]
 
 
 def test_check(ask: Ask) -> None:

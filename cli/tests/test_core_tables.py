@@ -120,6 +120,7 @@ def test_boolean(text: str | None, expected: bool) -> None:
         ({"ins_since_vacuum": 10_500}, {}, "insert", 0.5),
         ({"mod_since_analyze": 10_050}, {}, "analyze", 1.0),
         ({"mod_since_analyze": 10_050, "relkind": "t"}, {}, "analyze", 0.0),
+        ({"mod_since_analyze": 10_050, "relid": 2619}, {}, "analyze", 0.0),
         # A threshold below one row counts as one.
         (
             {"dead_tuples": 3, "reltuples": 0.0},

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from pgsweep.core.facts import Relation
 
+PG_STATISTIC = 2619
+
 
 @dataclass(frozen=True)
 class Options:
@@ -155,7 +157,8 @@ def scores(
         # A threshold below one row counts as one.
         return 0.0 if allowed is None else have / max(allowed, 1.0)
 
-    analyzed = relation.relkind != "t"
+    # Neither TOAST tables nor pg_statistic are ever analyzed.
+    analyzed = relation.relkind != "t" and relation.relid != PG_STATISTIC
     return Scores(
         xid=age_part(relation.xid_age, options.freeze_max_age, "vacuum_failsafe_age")
         * weight("freeze"),
