@@ -222,8 +222,20 @@ def test_four_panels_fill_the_room(room: int, focus: Panel, waiting: int) -> Non
     heights = screen.heights(focus, room, databases=5, vacuums=3, waiting=waiting)
     least = 17 if focus is not Panel.QUEUE else 12 + min(5, waiting + 3)
     assert sum(heights.values()) == max(room, least)
-    assert focus in heights or (focus is Panel.QUEUE and room < 17)
-    assert (len(heights) == 4) == (room >= 21 or (waiting < 2 and room >= 19 + waiting))
+    assert focus in heights
+    assert min(heights.values()) >= 3
+    assert len(heights) == 4 or room <= 25
+
+
+def test_on_24_lines_there_are_four_panels_until_one_needs_the_room() -> None:
+    def shown(focus: Panel) -> dict[Panel, int]:
+        return screen.heights(focus, 21, databases=5, vacuums=3, waiting=9)
+
+    assert set(shown(Panel.PROGRESS)) == set(Panel)
+    assert Panel.DATABASES not in shown(Panel.QUEUE)
+    assert shown(Panel.QUEUE)[Panel.QUEUE] >= 6
+    assert Panel.QUEUE not in shown(Panel.DATABASES)
+    assert shown(Panel.DATABASES)[Panel.DATABASES] >= 6
 
 
 def test_help_fits_a_small_terminal() -> None:
