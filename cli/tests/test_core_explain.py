@@ -431,6 +431,33 @@ def test_on_a_standby() -> None:
 # -- the worst of all ------------------------------------------------------------
 
 
+def test_a_toast_table_is_mentioned_only_when_there_is_something_to_say() -> None:
+    toast = samples.relation(
+        relid=2, relkind="t", relname="pg_toast_1", main_schemaname="public", main_relname="t"
+    )
+    assert [row.relation for row in causes(DUE, toast)] == ["public.t"]
+    assert [row.relation for row in causes(toast)] == ["public.pg_toast_1 (TOAST of public.t)"]
+    dead = replace(toast, dead_tuples=90_000)
+    assert len(causes(DUE, dead)) == 2
+
+
+def test_of_holders_as_old_the_one_that_was_there_is_blamed() -> None:
+    early = samples.holder(pid=1)
+    late = samples.holder(pid=2, since=samples.NOW, xid_age=123_457)
+    found = causes(DUE, holders=(late, early))
+    assert str(found[0].cause).endswith("process 1")
+
+
+def test_missing_statistics_are_told_once() -> None:
+    unknown = {"live_tuples": 0, "changed": 0, "last_vacuum": None}
+    tables = [samples.relation(relid=i, relname=f"t{i}", **unknown) for i in range(5)]
+    (cause,) = explain_worst(samples.core_facts(*tables))
+    assert str(cause.evidence).endswith("; and 4 more tables")
+    # A small one can wait until somebody counts its rows.
+    small = samples.relation(pages=64, **unknown)
+    assert explain_worst(samples.core_facts(small)) == ()
+
+
 def test_what_tables_have_in_common_is_told_once() -> None:
     tables = [replace(DUE, relid=i, relname=f"t{i}", dead_tuples=30_000 + i) for i in range(20)]
     facts = samples.core_facts(*tables, holders=(samples.holder(),))

@@ -52,11 +52,16 @@ class Finding:
     risk: str
     # What several tables have in common is told once, for the worst of them.
     shared: str = ""
+    toast: bool = False
 
 
 def explain(facts: CoreFacts) -> tuple[Cause, ...]:
-    """Return every cause for the relations that were read, for one table and its TOAST table."""
-    return _ranked(_findings(facts))
+    """Return every cause for the relations that were read, for one table and its TOAST table.
+
+    Of the TOAST table only what is worth a word beside its main table.
+    """
+    alone = len(facts.relations) == 1
+    return _ranked([row for row in _findings(facts) if alone or not row.toast or row.severity > 10])
 
 
 def explain_worst(facts: CoreFacts, limit: int = WORST) -> tuple[Cause, ...]:
@@ -109,10 +114,18 @@ def _ranked(findings: Sequence[Finding]) -> tuple[Cause, ...]:
 
 
 def _findings(facts: CoreFacts) -> list[Finding]:
-    holding = blockers(facts.holders, facts.server.dbname)
+    dbname = facts.server.dbname
+    holding = blockers(facts.holders, dbname)
+    # Tables are many, and of few kinds.
+    mine = {
+        (shared, catalog): [row for row in holding if affects(row, dbname, shared, catalog)]
+        for shared in (False, True)
+        for catalog in (False, True)
+    }
     found: list[Finding] = []
     for judged in judge(facts):
-        found.extend(_of_table(facts, judged, holding))
+        kind = (judged.relation.is_shared, judged.relation.is_catalog)
+        found.extend(_of_table(facts, judged, mine[kind]))
     return found
 
 
@@ -164,7 +177,8 @@ def _finding(
     if relation.relkind == "t" and relation.main_relname:
         name = f"{name} (TOAST of {relation.main_schemaname}.{relation.main_relname})"
     score = judged.table.score or 0.0
-    return Finding(severity, score, name, verdict, cause, evidence, fix, risk, shared)
+    toast = relation.relkind == "t"
+    return Finding(severity, score, name, verdict, cause, evidence, fix, risk, shared, toast)
 
 
 # -- what cannot be vacuumed ------------------------------------------------
@@ -273,49 +287,53 @@ def _age_finding(judged: Judged, share: float, age: int, evidence: str) -> Findi
 # -- the horizon ------------------------------------------------------------
 
 
-def _horizon(facts: CoreFacts, judged: Judged, holding: Sequence[Blocker]) -> Iterator[Finding]:
-    """Return the oldest holder that this table has to do with, if it does harm."""
+def _horizon(facts: CoreFacts, judged: Judged, mine: Sequence[Blocker]) -> Iterator[Finding]:
+    """Return the holder of this table's horizon that does harm; `mine` are those that affect it."""
+    if not mine:
+        return
+    relation, now = judged.relation, facts.server.now
+    oldest = mine[0].age or 0
+    level = [blocker for blocker in mine if (blocker.age or 0) * 2 > oldest]
+    blocker = next((row for row in level if _met(facts, judged, row)), mine[0])
+    met = _met(facts, judged, blocker)
+    long = blocker.since is not None and now - blocker.since >= OLD_HOLDER
+    old = long or (blocker.age or 0) >= OLD_HOLDER_XIDS
+    if judged.due_by_age and oldest * 2 > (relation.xid_age or 0):
+        severity, verdict = 85, "vacuumed, but it cannot be frozen"
+    elif met and judged.due_by_rows:
+        severity, verdict = 60, "vacuumed, but its dead rows cannot be removed"
+    elif judged.due_by_rows and old:
+        severity, verdict = 57, "a vacuum could not remove what died lately"
+    elif met and old:
+        severity, verdict = 15, "vacuumed, and some dead rows stayed"
+    else:
+        return
+    evidence = _holder_evidence(facts, judged, blocker, met)
+    if len(level) > 1:
+        others = compute.plural(len(level) - 1, "other")
+        evidence += f"; {others} nearly as old: pgsweep blockers"
+    yield _finding(
+        judged,
+        severity,
+        verdict,
+        f"horizon held by {described(blocker, facts.server.dbname)}",
+        evidence,
+        blocker.fix or "",
+        blocker.risk or "",
+        shared=f"horizon {blocker.kind} {blocker.pid} {blocker.name}",
+    )
+
+
+def _met(facts: CoreFacts, judged: Judged, blocker: Blocker) -> bool:
+    """Tell whether it was there already when the table was vacuumed, and dead rows stayed."""
     relation = judged.relation
-    mine = [
-        blocker
-        for blocker in holding
-        if affects(blocker, facts.server.dbname, relation.is_shared, relation.is_catalog)
-    ]
-    for blocker in mine[:1]:
-        since = blocker.since or _estimated_since(facts, blocker)
-        met = (
-            relation.last_vacuum is not None
-            and since is not None
-            and since <= relation.last_vacuum
-            and relation.dead_tuples > 0
-        )
-        old_since = blocker.since is not None and facts.server.now - blocker.since >= OLD_HOLDER
-        old = old_since or (blocker.age or 0) >= OLD_HOLDER_XIDS
-        ages = judged.due_by_age and (blocker.age or 0) * 2 > (relation.xid_age or 0)
-        if met and judged.due_by_rows:
-            severity, verdict = 60, "vacuumed, but its dead rows cannot be removed"
-        elif ages:
-            severity, verdict = 85, "vacuumed, but it cannot be frozen"
-        elif judged.due_by_rows and old:
-            severity, verdict = 57, "a vacuum could not remove what died lately"
-        elif met and old:
-            severity, verdict = 15, "vacuumed, and some dead rows stayed"
-        else:
-            continue
-        evidence = _holder_evidence(facts, judged, blocker, met)
-        likewise = sum(1 for other in mine[1:] if (other.age or 0) * 2 > (blocker.age or 0))
-        if likewise:
-            evidence += f"; {compute.plural(likewise, 'other')} nearly as old: pgsweep blockers"
-        yield _finding(
-            judged,
-            severity,
-            verdict,
-            f"horizon held by {described(blocker, facts.server.dbname)}",
-            evidence,
-            blocker.fix or "",
-            blocker.risk or "",
-            shared=f"horizon {blocker.kind} {blocker.pid} {blocker.name}",
-        )
+    since = blocker.since or _estimated_since(facts, blocker)
+    return (
+        relation.last_vacuum is not None
+        and since is not None
+        and since <= relation.last_vacuum
+        and relation.dead_tuples > 0
+    )
 
 
 def _estimated_since(facts: CoreFacts, blocker: Blocker) -> datetime | None:
@@ -407,6 +425,7 @@ def _unknown(facts: CoreFacts, judged: Judged) -> Finding:
         evidence,
         f"VACUUM (ANALYZE) {relation.sql_name};",
         VACUUM_RISK,
+        shared="statistics",
     )
 
 
