@@ -360,14 +360,13 @@ def test_all_workers_are_busy(core: ThrowawayServer, ask: Ask) -> None:
         def busy() -> dict[str, Any] | None:
             for name in ("first", "second"):
                 cause = worst(ask, name)
-                if "workers are busy" in cause["cause"]:
+                # A worker that has just started does not say yet what it does.
+                if "busy" in cause["cause"] and ": autovacuum: " in cause["evidence"]:
                     return cause
             return None
 
         cause = until(busy)
         assert cause["cause"] == "all 1 autovacuum workers are busy"
-        # It starts with whichever database it likes.
-        assert ": autovacuum: " in cause["evidence"]
         assert "needs the extension" in " ".join(ask("explain").out.split())
         assert "1 of 1 workers busy" in ask("status").out
     finally:

@@ -550,7 +550,7 @@ def _busy(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
     if len(workers) < most:
         return
     texts = [
-        f"{worker.pid} in {worker.datname}: {_query(worker.query or 'not to be seen')}"
+        f"{worker.pid} in {worker.datname}: {_doing(worker)}"
         + (f" for {_span(facts.server.now - worker.since)}" if worker.since else "")
         for worker in workers
     ]
@@ -567,6 +567,12 @@ def _busy(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
         "higher limit only share the same one",
         shared="workers busy",
     )
+
+
+def _doing(worker: Vacuum) -> str:
+    if worker.query is None:
+        return "not to be seen"
+    return _query(worker.query) or "starting"
 
 
 def _next(facts: CoreFacts, judged: Judged) -> Finding:
