@@ -95,6 +95,70 @@ INSERT INTO sweep.status VALUES
 ('0.1.0', '0.1.0', 150020, 'act', 'act', NULL, 48001, now() - interval '1 day', 1, 2, 86400,
  now(), 1.25, 8.5, 4620, 2, 532, 0, 40, now(), NULL, 12, 4096, 0, 0, 0);
 
+CREATE TABLE sweep.tables (
+    relid oid, schemaname text, relname text, lane text, dead_tuples bigint,
+    vacuum_threshold float8, ins_since_vacuum bigint, insert_threshold float8,
+    mod_since_analyze bigint, analyze_threshold float8, pages bigint, frozen_pages bigint,
+    all_visible_pages bigint, xid_age integer, mxid_age integer, score float8, xid_score float8,
+    mxid_score float8, vacuum_score float8, vacuum_insert_score float8, analyze_score float8,
+    do_vacuum boolean, decision text, reason text, not_before timestamptz, blocked_by integer[],
+    truncatable_bytes bigint, snoozed_until timestamptz, last_run timestamptz);
+
+INSERT INTO sweep.tables VALUES
+(16401, 'public', 'pgbench_accounts', 'user', 23456, 20050, 1000, 21000, 24456, 10050, 1640, 400,
+ 1000, 1000000, 3, 1.17, 0.005, 0, 1.17, 0.05, 2.43, true, 'due',
+ 'dead tuples 23,456 above threshold 20,050', NULL, NULL, 0, NULL, now() - interval '3 min'),
+(1249, 'pg_catalog', 'pg_attribute', 'catalog', 800, 640, 10, NULL, 10, 350, 60, 0, 10, 500, 1, 1.25,
+ 0, 0, 1.25, 0, 0.03, true, 'locked', 'dead tuples 800 above threshold 640',
+ now() + interval '10 s', '{4711,4712}', 8192, NULL, NULL),
+(16500, 'sales', 'order_lines_2026_partition', 'user', 10, 99999, 10, 99999, 10, 99999, 8278700, 8278000,
+ 8278100, 99000000, 1, 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
+ now() + interval '1 h', now() - interval '2 d');
+
+CREATE TABLE sweep.queue (
+    "position" integer, datid oid, datname name, relid oid, schemaname text, relname text, lane text,
+    score float8, reason text, waiting_since timestamptz, waiting_for text,
+    estimated_duration interval, estimated_mb float8, requested boolean);
+
+INSERT INTO sweep.queue VALUES
+(2, 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'user', 1.17,
+ 'dead tuples 23,456 above threshold 20,050', now() - interval '5 s',
+ 'worker slot: all 2 busy with bench.events, shop.sessions', '42 s', 12.5, false),
+(1, 16384, 'bench', 1249, 'pg_catalog', 'pg_attribute', 'catalog', 1.25,
+ 'dead tuples 800 above threshold 640', now() - interval '65 s', 'lock', '1 s', 0.4, true),
+(3, 16390, 'archive', 99999, NULL, NULL, 'user', 1.01, NULL, NULL, 'next round', NULL, NULL, false);
+
+-- Only a view can have a column of that name.
+CREATE TABLE sweep.blocker_rows (
+    kind text, pid integer, datname name, usename name, name text, state text, xmin_ xid,
+    age bigint, since timestamptz, query text, withholds text, fix text, risk text);
+
+CREATE VIEW sweep.blockers AS
+SELECT kind, pid, datname, usename, name, state, xmin_ AS xmin, age, since, query, withholds, fix, risk
+FROM sweep.blocker_rows;
+
+INSERT INTO sweep.blockers VALUES
+('logical slot', NULL, 'shop', NULL, 'to_warehouse', 'inactive', '900', 1200, NULL, NULL,
+ 'dead rows of the catalogs', 'SELECT pg_drop_replication_slot(''to_warehouse'');',
+ 'its consumer loses what it has not received'),
+('idle in transaction', 4712, 'bench', 'alice', 'psql', 'idle in transaction', '750', 123456,
+ now() - interval '10 min', 'SELECT 1', '30,000 dead rows of bench.pgbench_accounts',
+ 'SELECT pg_terminate_backend(4712);', 'its work is rolled back');
+
+CREATE FUNCTION sweep.explain(
+    OUT rank integer, OUT relation text, OUT verdict text, OUT cause text, OUT evidence text,
+    OUT fix text, OUT risk text) RETURNS SETOF record LANGUAGE sql AS $$
+VALUES (2, 'bench.public.t', 'due', 'all worker slots are busy', 'two of two', NULL, NULL),
+       (1, 'bench.public.pgbench_accounts', 'due, and not vacuumed', 'locked by process 4711',
+        'AccessExclusiveLock for 5 min', 'SELECT pg_cancel_backend(4711);', 'its statement fails')
+$$;
+CREATE FUNCTION sweep.explain(
+    which regclass, OUT rank integer, OUT relation text, OUT verdict text, OUT cause text,
+    OUT evidence text, OUT fix text, OUT risk text) RETURNS SETOF record LANGUAGE sql AS $$
+SELECT 1, which::text, 'not due', 'below threshold', 'dead rows 1 of 50', NULL, NULL
+$$;
+CREATE TABLE public.orders (i integer);
+
 CREATE TABLE sweep.features (feature text, enabled boolean, detail text);
 INSERT INTO sweep.features VALUES ('statistics scan', true, NULL), ('lock walk', true, NULL);
 
@@ -108,6 +172,7 @@ CREATE FUNCTION sweep.rearm() RETURNS boolean LANGUAGE sql AS 'SELECT false';
 CREATE FUNCTION sweep.reset_runs() RETURNS void LANGUAGE sql AS '';
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep FROM PUBLIC;
 GRANT USAGE ON SCHEMA sweep TO pg_monitor;
+GRANT EXECUTE ON FUNCTION sweep.explain(), sweep.explain(regclass) TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA sweep TO pg_monitor;
 
 -- As if CREATE EXTENSION had made all this.

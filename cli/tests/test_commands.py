@@ -52,7 +52,14 @@ def test_status_json(pgsweep: Pgsweep, flags: Flags) -> None:
 
 @pytest.mark.parametrize(
     ("command", "kind", "number"),
-    [("progress", model.Progress, 6), ("runs", model.Run, 20), ("databases", model.Database, 4)],
+    [
+        ("progress", model.Progress, 6),
+        ("runs", model.Run, 20),
+        ("databases", model.Database, 4),
+        ("tables", model.Table, 3),
+        ("explain", model.Cause, 2),
+        ("blockers", model.Blocker, 2),
+    ],
 )
 def test_json_keys_are_the_columns(
     pgsweep: Pgsweep, flags: Flags, command: str, kind: type, number: int
@@ -132,6 +139,125 @@ def test_databases(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("databases", *flags).out.splitlines()
     assert max(len(line) for line in lines) <= 80
     assert [line.split()[0] for line in lines[1:]] == ["archive", "bench", "shop", "template0"]
+
+
+def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
+    result = pgsweep("tables", *flags)
+    lines = result.out.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert [line.split()[0] for line in lines[1:4]] == [
+        "pg_catalog.pg_attribute",
+        "pgbench_accounts",
+        "…der_lines_2026_partition",
+    ]
+    # The views answered: there is nothing to apologize for.
+    assert lines[4:] == ["3 of 3 tables shown, 2 due"]
+    rows = pgsweep("tables", "--json", "--due", "--sort", "dead", "-n", "1", *flags).json()
+    assert [row["relname"] for row in rows] == ["pgbench_accounts"]
+    (row,) = (row for row in pgsweep("tables", "--json", *flags).json() if row["blocked_by"])
+    assert row["blocked_by"] == [4711, 4712]
+    assert pgsweep("tables", "--sort", "colour", *flags).code == 2
+
+
+def test_tables_of_several_databases(pgsweep: Pgsweep, flags: Flags) -> None:
+    both = ("--database", "stub", "--database", "bare")
+    result = pgsweep("tables", *both, *flags)
+    assert result.code == 0
+    assert "stub.pgbench_accounts" in result.out
+    rows = pgsweep("tables", "--json", "-n", "9999", *both, *flags).json()
+    assert {row["datname"] for row in rows} == {"stub", "bare"}
+    # One has the extension, the other has not.
+    assert 'Database "bare" has no pg_sweep' in result.out
+    assert 'Database "stub"' not in result.out
+    missing = pgsweep("tables", "--database", "nowhere", *flags)
+    assert (missing.code, missing.out) == (2, "")
+
+
+def test_explain(pgsweep: Pgsweep, flags: Flags) -> None:
+    lines = pgsweep("explain", *flags).out.splitlines()
+    assert lines[0] == "1. bench.public.pgbench_accounts: due, and not vacuumed"
+    assert lines[3] == "   fix       SELECT pg_cancel_backend(4711);"
+    assert lines[5] == "2. bench.public.t: due"
+    one = pgsweep("explain", "--json", "orders", *flags).json()
+    assert [row["relation"] for row in one] == ["public.orders"]
+    # As it is written in SQL, or as it is.
+    assert pgsweep("explain", "public.orders", *flags).code == 0
+    assert pgsweep("explain", "ORDERS", *flags).code == 0
+    missing = pgsweep("explain", "nothing", *flags)
+    assert missing.code == 2
+    assert 'there is no table "nothing" in database "stub"' in missing.err
+
+
+def test_blockers(pgsweep: Pgsweep, flags: Flags) -> None:
+    lines = pgsweep("blockers", *flags).out.splitlines()
+    assert lines[1].split()[:4] == ["idle", "in", "transaction", "123k"]
+    assert "   withholds 30,000 dead rows of bench.pgbench_accounts" in lines
+    assert not [line for line in lines if "needs the extension" in line]
+
+
+def test_doctor_names_the_worst_blocker(
+    pgsweep: Pgsweep, stub: ThrowawayServer, flags: Flags
+) -> None:
+    assert "held by a session idle in transaction, process 4712" in pgsweep("doctor", *flags).out
+    stub.psql("stub", "UPDATE sweep.blockers SET since = now() - interval '3 h' WHERE pid = 4712")
+    try:
+        out = " ".join(pgsweep("doctor", *flags).out.split())
+    finally:
+        stub.psql(
+            "stub", "UPDATE sweep.blockers SET since = now() - interval '10 min' WHERE pid = 4712"
+        )
+    assert "WARN horizon held by a session idle in transaction, process 4712" in out
+    assert "withholds 30,000 dead rows of bench.pgbench_accounts" in out
+    assert "SELECT pg_terminate_backend(4712); → Risk: its work is rolled back" in out
+
+
+def test_check(pgsweep: Pgsweep, flags: Flags) -> None:
+    result = pgsweep("check", *flags)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("PGSWEEP OK - oldest xid 0 % ")
+    assert "round=" in result.out
+    late = pgsweep("check", "--times", "1", "--critical", "overdue=1", *flags)
+    assert late.code == 2
+    assert late.out.startswith("PGSWEEP CRITICAL - 1 table over 1 times their threshold")
+    assert pgsweep("check", "--warning", "holder=5min", *flags).code == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--warning", "nonsense"), ("--no-such-option",), ("-d", "nowhere"), ("--times", "x")],
+)
+def test_check_is_unknown(pgsweep: Pgsweep, flags: Flags, arguments: Flags) -> None:
+    result = pgsweep("check", *flags, *arguments)
+    assert result.code == 3
+    assert result.out.startswith("PGSWEEP UNKNOWN - ")
+    assert result.out.count("\n") == 1
+
+
+def test_check_of_a_library_that_is_not_loaded(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("check", *stub.flags("unloaded"))
+    assert result.code == 3
+    assert "must be loaded via" in result.out
+
+
+def test_status_on_hold(pgsweep: Pgsweep, stub: ThrowawayServer, flags: Flags) -> None:
+    assert pgsweep("status", "--json", *flags).json()["status"]["held_until"] is None
+    stub.psql("stub", "ALTER TABLE sweep.status ADD held_until timestamptz")
+    stub.psql("stub", "UPDATE sweep.status SET held_until = now() + interval '1 h'")
+    try:
+        line = pgsweep("status", *flags).out.splitlines()[1]
+    finally:
+        stub.psql("stub", "ALTER TABLE sweep.status DROP held_until")
+    assert re.fullmatch(r"pg_sweep   0.1.0, mode act, on hold until [\d:]+ \(in 59:5\d\)", line)
+
+
+def test_status_without_the_extension(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
+    result = pgsweep("status", *stub.flags("bare"))
+    assert result.code in (0, 1)
+    assert 'pg_sweep   not in database "bare"' in result.out
+    assert len(result.out.split("\n\n")[0].splitlines()) <= 10
+    document = pgsweep("status", "--json", *stub.flags("bare"))
+    assert document.json()["status"] is None
+    assert "needs the extension" in document.err
 
 
 def test_doctor(pgsweep: Pgsweep, flags: Flags) -> None:

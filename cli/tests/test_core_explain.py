@@ -29,7 +29,7 @@ def test_below_threshold() -> None:
     (cause,) = causes(samples.relation(dead_tuples=10_000))
     assert (cause.verdict, cause.cause) == ("not due", "below threshold")
     assert cause.evidence is not None
-    assert "10,000 dead rows, 50 % of the threshold 20,050" in cause.evidence
+    assert "dead rows 10,000, 50 % of the threshold 20,050" in cause.evidence
     # 10,000 in the ten minutes since the last vacuum: the other 10,050 as slowly.
     assert "due by dead rows on 2026-09-22" in cause.evidence
     assert "(in 10 min)" in cause.evidence
@@ -393,6 +393,24 @@ def test_a_holder_keeps_from_freezing() -> None:
     ]
 
 
+def test_a_slots_age_tells_since_when_it_holds() -> None:
+    slot = samples.holder(source="slot", slot_type="physical", name="s", since=None, xid_age=900)
+    assert "horizon" not in str(causes(DUE, holders=(slot,))[0].cause)
+    # 900 transactions are 15 minutes; the last vacuum was 10 minutes ago.
+    found = causes(DUE, holders=(slot,), xid_rate=XidRate(1.0, "measured"))
+    assert found[0].cause == 'horizon held by physical slot "s"'
+    # And now they are a second: it cannot have been in that vacuum's way.
+    found = causes(DUE, holders=(slot,), xid_rate=XidRate(900.0, "measured"))
+    assert "horizon" not in str(found[0].cause)
+
+
+def test_other_holders_as_old_are_counted() -> None:
+    holders = (samples.holder(pid=1), samples.holder(pid=2), samples.holder(pid=3, xid_age=9))
+    found = causes(DUE, holders=holders)
+    assert found[0].evidence is not None
+    assert found[0].evidence.endswith("; 1 other nearly as old: pgsweep blockers")
+
+
 def test_holders_are_ordered_by_age() -> None:
     found = blockers(
         (
@@ -411,6 +429,33 @@ def test_on_a_standby() -> None:
 
 
 # -- the worst of all ------------------------------------------------------------
+
+
+def test_a_toast_table_is_mentioned_only_when_there_is_something_to_say() -> None:
+    toast = samples.relation(
+        relid=2, relkind="t", relname="pg_toast_1", main_schemaname="public", main_relname="t"
+    )
+    assert [row.relation for row in causes(DUE, toast)] == ["public.t"]
+    assert [row.relation for row in causes(toast)] == ["public.pg_toast_1 (TOAST of public.t)"]
+    dead = replace(toast, dead_tuples=90_000)
+    assert len(causes(DUE, dead)) == 2
+
+
+def test_of_holders_as_old_the_one_that_was_there_is_blamed() -> None:
+    early = samples.holder(pid=1)
+    late = samples.holder(pid=2, since=samples.NOW, xid_age=123_457)
+    found = causes(DUE, holders=(late, early))
+    assert str(found[0].cause).endswith("process 1")
+
+
+def test_missing_statistics_are_told_once() -> None:
+    unknown = {"live_tuples": 0, "changed": 0, "last_vacuum": None}
+    tables = [samples.relation(relid=i, relname=f"t{i}", **unknown) for i in range(5)]
+    (cause,) = explain_worst(samples.core_facts(*tables))
+    assert str(cause.evidence).endswith("; and 4 more tables")
+    # A small one can wait until somebody counts its rows.
+    small = samples.relation(pages=64, **unknown)
+    assert explain_worst(samples.core_facts(small)) == ()
 
 
 def test_what_tables_have_in_common_is_told_once() -> None:

@@ -85,7 +85,14 @@ def test_a_toast_table_inherits_from_its_main_table() -> None:
 
 @pytest.mark.parametrize(
     ("option", "expected"),
-    [("100000000", 100_000_000), ("2000000000", 200_000_000), (None, 200_000_000)],
+    [
+        ("100000000", 100_000_000),
+        ("1e8", 100_000_000),
+        ("0x5F5E100", 100_000_000),
+        ("2000000000", 200_000_000),
+        ("nonsense", 200_000_000),
+        (None, 200_000_000),
+    ],
 )
 def test_a_table_can_only_be_frozen_earlier(option: str | None, expected: int) -> None:
     given = [f"autovacuum_freeze_max_age={option}"] if option else None
@@ -120,6 +127,7 @@ def test_boolean(text: str | None, expected: bool) -> None:
         ({"ins_since_vacuum": 10_500}, {}, "insert", 0.5),
         ({"mod_since_analyze": 10_050}, {}, "analyze", 1.0),
         ({"mod_since_analyze": 10_050, "relkind": "t"}, {}, "analyze", 0.0),
+        ({"mod_since_analyze": 10_050, "relid": 2619}, {}, "analyze", 0.0),
         # A threshold below one row counts as one.
         (
             {"dead_tuples": 3, "reltuples": 0.0},

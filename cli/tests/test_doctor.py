@@ -184,6 +184,35 @@ def test_databases_out_of_scope_are_fine() -> None:
     assert "not: x (excluded)" in check.text
 
 
+def test_horizon() -> None:
+    assert found(samples.facts(), "horizon").text == "nothing holds it back"
+    young = samples.blocker(age=200_000)
+    check = found(samples.facts(blockers=(young,)), "horizon")
+    assert check.level is Level.OK
+    assert "held by a session idle in transaction, process 4712, 200,000" in check.text
+    # One that is there for long counts more than one that is older in transactions.
+    lunch = samples.blocker(pid=7, age=5, since=samples.NOW - timedelta(hours=3))
+    check = found(samples.facts(blockers=(young, lunch)), "horizon")
+    assert check.level is Level.WARN
+    assert "process 7, 5 transactions old, for 3 h" in check.text
+    assert check.text.endswith("; 1 other: see pgsweep blockers")
+    assert check.fix == (
+        "  SELECT pg_terminate_backend(4712);",
+        "Risk: the session's uncommitted work is rolled back",
+    )
+    check = found(samples.facts(blockers=None), "horizon")
+    assert check.level is Level.NOTE
+    assert "GRANT pg_monitor" in check.fix[0]
+
+
+def test_age_without_the_extension() -> None:
+    old = samples.database_age(datname="old", xid_age=310_000_000)
+    facts = samples.facts(databases=(), core_databases=(samples.database_age(), old))
+    check = found(facts, "xid age")
+    assert check.level is Level.WARN
+    assert '155 % of autovacuum_freeze_max_age, in database "old"' in check.text
+
+
 def test_doctor_is_narrow() -> None:
     checks = diagnose(samples.facts(status=samples.status(sql_version="0.0.9")))
     lines = [line.plain for line in reports.doctor_lines(checks, 80)]

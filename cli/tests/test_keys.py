@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import samples
-from pgsweep.tui.state import Action, Panel, UiState, handle_key, next_interval
+from pgsweep.tui.state import Action, Panel, UiState, handle_key, next_interval, waiting_key
 
 SNAPSHOT = samples.snapshot()
 
@@ -52,6 +52,23 @@ def test_an_odd_interval_goes_to_the_next_step() -> None:
 )
 def test_panels(keys: list[str], panel: Panel) -> None:
     assert press(UiState(), *keys)[0].focus is panel
+
+
+def test_the_fourth_panel_is_where_there_is_a_queue() -> None:
+    queue = (samples.waiting(), samples.waiting(position=2, relid=7))
+    known = replace(SNAPSHOT, queue=queue)
+    assert handle_key(UiState(), "4", known)[0].focus is Panel.QUEUE
+    assert handle_key(UiState(), "4", SNAPSHOT)[0].focus is Panel.PROGRESS
+    at_databases = UiState(focus=Panel.DATABASES)
+    assert handle_key(at_databases, "tab", known)[0].focus is Panel.QUEUE
+    assert handle_key(at_databases, "tab", SNAPSHOT)[0].focus is Panel.PROGRESS
+    ui = UiState(focus=Panel.QUEUE)
+    assert handle_key(ui, "tab", known)[0].focus is Panel.PROGRESS
+    # It was there before the connection was lost.
+    assert handle_key(ui, "tab", SNAPSHOT)[0].focus is Panel.RUNS
+    moved = handle_key(ui, "down", known)[0]
+    assert moved.selected == {Panel.QUEUE: waiting_key(queue[1])}
+    assert "panel 1" in handle_key(replace(ui, act=True), "C", known)[0].message
 
 
 def test_selection_moves_and_stops_at_the_ends() -> None:

@@ -121,6 +121,43 @@ def test_databases() -> None:
     assert "4 s ago" in lines[1]
 
 
+def with_queue() -> Snapshot:
+    rows = (
+        samples.waiting(),
+        samples.waiting(position=2, relid=9, relname=None, schemaname=None, requested=True),
+    )
+    return replace(samples.snapshot(), queue=rows)
+
+
+def test_next_vacuums() -> None:
+    lines = plain(screen.queue_panel(with_queue(), UiState(), 170, 6)).splitlines()
+    assert " ".join(lines[0].split()) == "# TABLE LANE SCORE WAITED TAKES MB WAITING FOR WHY"
+    assert " ".join(lines[1].split()) == (
+        "1 bench.pgbench_accounts user 1.17 0:05 0:42 12 worker slot: all 2 busy "
+        "dead tuples 23,456 above threshold 20,050"
+    )
+    assert "bench oid 9" in lines[2]
+    narrow = plain(screen.queue_panel(with_queue(), UiState(), 76, 6)).splitlines()
+    assert " ".join(narrow[0].split()) == "# TABLE SCORE WAITED WAITING FOR WHY"
+    assert screen.panel_title(Panel.QUEUE, with_queue()) == "4 next vacuums (2)"
+
+
+def test_why_the_selected_table_waits() -> None:
+    ui = UiState(focus=Panel.QUEUE)
+    lines = plain(screen.queue_panel(with_queue(), ui, 136, 6)).splitlines()
+    assert lines[-1] == (
+        "bench.pgbench_accounts · dead tuples 23,456 above threshold 20,050 · "
+        "waiting for worker slot: all 2 busy"
+    )
+    empty = replace(samples.snapshot(), queue=())
+    assert plain(screen.queue_panel(empty, ui, 76, 6)) == "no table is waiting"
+
+
+def test_footer_knows_how_many_panels_there_are() -> None:
+    assert "1-4 panel" in screen.footer(with_queue(), UiState(), 100).plain
+    assert "1-3 panel" in screen.footer(samples.snapshot(), UiState(), 100).plain
+
+
 def test_selection_scrolls_into_view() -> None:
     snapshot = samples.snapshot()
     ui = UiState(focus=Panel.RUNS, selected={Panel.RUNS: snapshot.runs[-1].run_id})
@@ -137,6 +174,7 @@ def test_no_line_is_too_long(width: int, height: int) -> None:
         progress=(hostile, replace(hostile, pid=2_000_000, phase="a phase that is new in 20")),
         runs=(samples.run(relname=long, reason="r" * 300),),
         databases=(samples.database(datname="d" * 63, reason="r" * 300),),
+        queue=(samples.waiting(relname=long, reason="r" * 300, waiting_for="w" * 300),),
     )
     for focus in Panel:
         ui = UiState(focus=focus, message="m" * 300)
@@ -144,6 +182,7 @@ def test_no_line_is_too_long(width: int, height: int) -> None:
             screen.progress_panel(snapshot, ui, width, height),
             screen.runs_panel(snapshot, ui, width, height),
             screen.databases_panel(snapshot, ui, width, height),
+            screen.queue_panel(snapshot, ui, width, height),
         ]
         for lines in panels:
             assert len(lines) <= max(height, 1)
@@ -174,6 +213,29 @@ def test_panels_fill_the_room(room: int, focus: Panel) -> None:
     heights = screen.heights(focus, room, databases=5, vacuums=3)
     assert sum(heights.values()) == max(room, 17)
     assert min(heights.values()) >= 5
+
+
+@pytest.mark.parametrize("room", [15, 17, 21, 25, 30, 37, 60])
+@pytest.mark.parametrize("focus", list(Panel))
+@pytest.mark.parametrize("waiting", [0, 1, 50])
+def test_four_panels_fill_the_room(room: int, focus: Panel, waiting: int) -> None:
+    heights = screen.heights(focus, room, databases=5, vacuums=3, waiting=waiting)
+    least = 17 if focus is not Panel.QUEUE else 12 + min(5, waiting + 3)
+    assert sum(heights.values()) == max(room, least)
+    assert focus in heights
+    assert min(heights.values()) >= 3
+    assert len(heights) == 4 or room <= 25
+
+
+def test_on_24_lines_there_are_four_panels_until_one_needs_the_room() -> None:
+    def shown(focus: Panel) -> dict[Panel, int]:
+        return screen.heights(focus, 21, databases=5, vacuums=3, waiting=9)
+
+    assert set(shown(Panel.PROGRESS)) == set(Panel)
+    assert Panel.DATABASES not in shown(Panel.QUEUE)
+    assert shown(Panel.QUEUE)[Panel.QUEUE] >= 6
+    assert Panel.QUEUE not in shown(Panel.DATABASES)
+    assert shown(Panel.DATABASES)[Panel.DATABASES] >= 6
 
 
 def test_help_fits_a_small_terminal() -> None:

@@ -68,6 +68,12 @@ def test_screen(stub: ThrowawayServer, size: tuple[int, int]) -> None:
         assert panel(app, Panel.PROGRESS).border_title == "1 running vacuums (4)"
         assert "autovac" in "\n".join(line.plain for line in panel(app, Panel.RUNS).lines)
         assert "archive" in "\n".join(line.plain for line in panel(app, Panel.DATABASES).lines)
+        if size[1] >= 24:
+            waiting = panel(app, Panel.QUEUE)
+            assert waiting.border_title == "4 next vacuums (3)"
+            assert "pg_attribute" in "\n".join(line.plain for line in waiting.lines)
+        else:
+            assert not panel(app, Panel.QUEUE).display
         # Nothing hangs over the edge.
         for widget in app.query(Static).exclude("#help"):
             region = widget.region
@@ -119,6 +125,31 @@ def test_help_and_panels(stub: ThrowawayServer) -> None:
         assert panel(app, Panel.DATABASES).has_class("focused")
 
     play(stub, scenario)
+
+
+def test_next_vacuums_on_a_small_terminal(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("4", "down")
+        await pilot.pause()
+        assert panel(app, Panel.QUEUE).display
+        assert not panel(app, Panel.DATABASES).display
+        assert "pgbench_accounts" in panel(app, Panel.QUEUE).lines[-1].plain
+
+    play(stub, scenario, size=(60, 18))
+
+
+def test_without_a_queue_there_is_no_panel(stub: ThrowawayServer) -> None:
+    stub.psql("stub", "ALTER TABLE sweep.queue RENAME TO queue_away")
+
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("4")
+        assert not panel(app, Panel.QUEUE).display
+        assert panel(app, Panel.PROGRESS).has_class("focused")
+
+    try:
+        play(stub, scenario, size=(140, 40))
+    finally:
+        stub.psql("stub", "ALTER TABLE sweep.queue_away RENAME TO queue")
 
 
 def test_cancel_is_refused_without_act(stub: ThrowawayServer) -> None:

@@ -426,6 +426,9 @@ def _age(facts: Facts) -> Iterator[Check]:
 
 def _horizon(facts: Facts) -> Check:
     """Name the worst of what keeps dead rows from being removed."""
+    if facts.blockers is None:
+        grant = f'Run as superuser: GRANT pg_monitor TO "{facts.server.role}"'
+        return Check(Level.NOTE, "horizon", "what holds it back could not be read", (grant,))
     if not facts.blockers:
         return Check(Level.OK, "horizon", "nothing holds it back")
     worst = facts.blockers[0]

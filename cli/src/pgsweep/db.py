@@ -381,7 +381,7 @@ class Session:
             raise
         except errors.DatabaseError as exc:
             problem = exc
-        blockers: tuple[Blocker, ...] = ()
+        blockers: tuple[Blocker, ...] | None = None
         try:
             blockers = self.blockers() if self.views().blockers else self._core_blockers()
         except errors.ConnectionLostError:

@@ -399,7 +399,7 @@ class Facts:
     status_hint: str | None = None
     features: tuple[Feature, ...] = ()
     databases: tuple[Database, ...] = ()
-    # What holds the horizon back, the oldest first.
-    blockers: tuple[Blocker, ...] = ()
+    # What holds the horizon back, the oldest first; None: it could not be read.
+    blockers: tuple[Blocker, ...] | None = ()
     # Every database and its age, where sweep.databases cannot tell.
     core_databases: tuple[DatabaseAge, ...] = ()

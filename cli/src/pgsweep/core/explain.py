@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from pgsweep import compute
 from pgsweep.core import rates
 from pgsweep.core.blockers import affects, blockers, described, literal
 from pgsweep.core.facts import CoreFacts, Lock, Vacuum
@@ -23,6 +24,8 @@ AHEAD = 0.8
 OLD_HOLDER = timedelta(minutes=5)
 OLD_HOLDER_XIDS = 100_000
 QUERY_ROOM = 60
+# A table of fewer pages can wait until somebody counts its rows.
+LARGE_PAGES = 1_000
 # Causes less grave than this are no news in the list of the worst.
 NEWS = 20
 
@@ -49,11 +52,16 @@ class Finding:
     risk: str
     # What several tables have in common is told once, for the worst of them.
     shared: str = ""
+    toast: bool = False
 
 
 def explain(facts: CoreFacts) -> tuple[Cause, ...]:
-    """Return every cause for the relations that were read, for one table and its TOAST table."""
-    return _ranked(_findings(facts))
+    """Return every cause for the relations that were read, for one table and its TOAST table.
+
+    Of the TOAST table only what is worth a word beside its main table.
+    """
+    alone = len(facts.relations) == 1
+    return _ranked([row for row in _findings(facts) if alone or not row.toast or row.severity > 10])
 
 
 def explain_worst(facts: CoreFacts, limit: int = WORST) -> tuple[Cause, ...]:
@@ -106,10 +114,18 @@ def _ranked(findings: Sequence[Finding]) -> tuple[Cause, ...]:
 
 
 def _findings(facts: CoreFacts) -> list[Finding]:
-    holding = blockers(facts.holders, facts.server.dbname)
+    dbname = facts.server.dbname
+    holding = blockers(facts.holders, dbname)
+    # Tables are many, and of few kinds.
+    mine = {
+        (shared, catalog): [row for row in holding if affects(row, dbname, shared, catalog)]
+        for shared in (False, True)
+        for catalog in (False, True)
+    }
     found: list[Finding] = []
     for judged in judge(facts):
-        found.extend(_of_table(facts, judged, holding))
+        kind = (judged.relation.is_shared, judged.relation.is_catalog)
+        found.extend(_of_table(facts, judged, mine[kind]))
     return found
 
 
@@ -161,7 +177,8 @@ def _finding(
     if relation.relkind == "t" and relation.main_relname:
         name = f"{name} (TOAST of {relation.main_schemaname}.{relation.main_relname})"
     score = judged.table.score or 0.0
-    return Finding(severity, score, name, verdict, cause, evidence, fix, risk, shared)
+    toast = relation.relkind == "t"
+    return Finding(severity, score, name, verdict, cause, evidence, fix, risk, shared, toast)
 
 
 # -- what cannot be vacuumed ------------------------------------------------
@@ -270,42 +287,61 @@ def _age_finding(judged: Judged, share: float, age: int, evidence: str) -> Findi
 # -- the horizon ------------------------------------------------------------
 
 
-def _horizon(facts: CoreFacts, judged: Judged, holding: Sequence[Blocker]) -> Iterator[Finding]:
-    """Return the oldest holder that this table has to do with, if it does harm."""
-    relation = judged.relation
-    for blocker in holding:
-        if not affects(blocker, facts.server.dbname, relation.is_shared, relation.is_catalog):
-            continue
-        met = (
-            relation.last_vacuum is not None
-            and blocker.since is not None
-            and blocker.since <= relation.last_vacuum
-            and relation.dead_tuples > 0
-        )
-        old_since = blocker.since is not None and facts.server.now - blocker.since >= OLD_HOLDER
-        old = old_since or (blocker.age or 0) >= OLD_HOLDER_XIDS
-        ages = judged.due_by_age and (blocker.age or 0) * 2 > (relation.xid_age or 0)
-        if met and judged.due_by_rows:
-            severity, verdict = 60, "vacuumed, but its dead rows cannot be removed"
-        elif ages:
-            severity, verdict = 85, "vacuumed, but it cannot be frozen"
-        elif judged.due_by_rows and old:
-            severity, verdict = 57, "a vacuum could not remove what died lately"
-        elif met and old:
-            severity, verdict = 15, "vacuumed, and some dead rows stayed"
-        else:
-            return
-        yield _finding(
-            judged,
-            severity,
-            verdict,
-            f"horizon held by {described(blocker, facts.server.dbname)}",
-            _holder_evidence(facts, judged, blocker, met),
-            blocker.fix or "",
-            blocker.risk or "",
-            shared=f"horizon {blocker.kind} {blocker.pid} {blocker.name}",
-        )
+def _horizon(facts: CoreFacts, judged: Judged, mine: Sequence[Blocker]) -> Iterator[Finding]:
+    """Return the holder of this table's horizon that does harm; `mine` are those that affect it."""
+    if not mine:
         return
+    relation, now = judged.relation, facts.server.now
+    oldest = mine[0].age or 0
+    level = [blocker for blocker in mine if (blocker.age or 0) * 2 > oldest]
+    blocker = next((row for row in level if _met(facts, judged, row)), mine[0])
+    met = _met(facts, judged, blocker)
+    long = blocker.since is not None and now - blocker.since >= OLD_HOLDER
+    old = long or (blocker.age or 0) >= OLD_HOLDER_XIDS
+    if judged.due_by_age and oldest * 2 > (relation.xid_age or 0):
+        severity, verdict = 85, "vacuumed, but it cannot be frozen"
+    elif met and judged.due_by_rows:
+        severity, verdict = 60, "vacuumed, but its dead rows cannot be removed"
+    elif judged.due_by_rows and old:
+        severity, verdict = 57, "a vacuum could not remove what died lately"
+    elif met and old:
+        severity, verdict = 15, "vacuumed, and some dead rows stayed"
+    else:
+        return
+    evidence = _holder_evidence(facts, judged, blocker, met)
+    if len(level) > 1:
+        others = compute.plural(len(level) - 1, "other")
+        evidence += f"; {others} nearly as old: pgsweep blockers"
+    yield _finding(
+        judged,
+        severity,
+        verdict,
+        f"horizon held by {described(blocker, facts.server.dbname)}",
+        evidence,
+        blocker.fix or "",
+        blocker.risk or "",
+        shared=f"horizon {blocker.kind} {blocker.pid} {blocker.name}",
+    )
+
+
+def _met(facts: CoreFacts, judged: Judged, blocker: Blocker) -> bool:
+    """Tell whether it was there already when the table was vacuumed, and dead rows stayed."""
+    relation = judged.relation
+    since = blocker.since or _estimated_since(facts, blocker)
+    return (
+        relation.last_vacuum is not None
+        and since is not None
+        and since <= relation.last_vacuum
+        and relation.dead_tuples > 0
+    )
+
+
+def _estimated_since(facts: CoreFacts, blocker: Blocker) -> datetime | None:
+    """Return since when a slot or a standby has held back, going by its age."""
+    rate = facts.xid_rate
+    if rate is None or rate.per_s <= 0 or not blocker.age:
+        return None
+    return facts.server.now - min(timedelta(seconds=blocker.age / rate.per_s), rates.FARTHEST)
 
 
 def _holder_evidence(facts: CoreFacts, judged: Judged, blocker: Blocker, met: bool) -> str:
@@ -363,7 +399,7 @@ def _off(judged: Judged, off: str) -> Finding:
         option = f"toast.{option}"
     return _finding(
         judged,
-        63 if due else 15,
+        50 if due else 15,
         verdict,
         off,
         f"{evidence}; storage parameter {option}",
@@ -375,7 +411,7 @@ def _off(judged: Judged, off: str) -> Finding:
 
 def _unknown(facts: CoreFacts, judged: Judged) -> Finding:
     relation = judged.relation
-    evidence = f"{relation.pages:,} pages and not one row counted"
+    evidence = f"{compute.plural(relation.pages, 'page')} and not one row counted"
     if facts.stats_reset is not None:
         ago = _span(facts.server.now - facts.stats_reset)
         evidence += f"; the statistics of this database were reset {ago} ago"
@@ -383,12 +419,13 @@ def _unknown(facts: CoreFacts, judged: Judged) -> Finding:
         evidence += "; statistics are lost in a crash, a promotion and pg_upgrade"
     return _finding(
         judged,
-        45,
+        45 if relation.pages >= LARGE_PAGES else 12,
         "not known to be due",
         "statistics are missing or were reset",
         evidence,
         f"VACUUM (ANALYZE) {relation.sql_name};",
         VACUUM_RISK,
+        shared="statistics",
     )
 
 
@@ -432,7 +469,7 @@ def _below(facts: CoreFacts, judged: Judged) -> Finding:
 
 def _distance(what: str, have: int, limit: float) -> str:
     share = 100 * have / max(limit, 1)
-    return f"{have:,} {what}, {share:.0f} % of the threshold {limit:,.0f}"
+    return f"{what} {have:,}, {share:.0f} % of the threshold {limit:,.0f}"
 
 
 # -- due, and what is in the way --------------------------------------------
@@ -513,7 +550,7 @@ def _busy(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
     if len(workers) < most:
         return
     texts = [
-        f"{worker.pid} in {worker.datname}: {_query(worker.query or 'not to be seen')}"
+        f"{worker.pid} in {worker.datname}: {_doing(worker)}"
         + (f" for {_span(facts.server.now - worker.since)}" if worker.since else "")
         for worker in workers
     ]
@@ -530,6 +567,12 @@ def _busy(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
         "higher limit only share the same one",
         shared="workers busy",
     )
+
+
+def _doing(worker: Vacuum) -> str:
+    if worker.query is None:
+        return "not to be seen"
+    return _query(worker.query) or "starting"
 
 
 def _next(facts: CoreFacts, judged: Judged) -> Finding:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from pgsweep.core.facts import Relation
 
+PG_STATISTIC = 2619
+
 
 @dataclass(frozen=True)
 class Options:
@@ -46,6 +48,20 @@ def boolean(value: str | None, default: bool = False) -> bool:
     return text in ("1", "on") or (text != "" and ("true".startswith(text) or text in "yes"))
 
 
+def number_of(value: str | None) -> float | None:
+    """Return what the server makes of the text of a number: 5, 0.5, 1e8, 0x10."""
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return float(int(value, 0))
+    except ValueError:
+        return None
+
+
 def options_of(relation: Relation, settings: Mapping[str, str]) -> Options:
     """Return the options in force.
 
@@ -56,15 +72,15 @@ def options_of(relation: Relation, settings: Mapping[str, str]) -> Options:
 
     def number(option: str, setting: str, least: float, default: float) -> float:
         """Return the table's value if it is one, else the server's."""
-        value = given.get(f"autovacuum_{option}")
-        if value is not None and float(value) >= least:
-            return float(value)
+        value = number_of(given.get(f"autovacuum_{option}"))
+        if value is not None and value >= least:
+            return value
         return float(settings.get(f"autovacuum_{setting}", default))
 
     def capped(option: str, default: int) -> int:
         """Return the smaller one: a table can only be earlier than the server."""
         server = int(settings.get(f"autovacuum_{option}", default))
-        value = given.get(f"autovacuum_{option}")
+        value = number_of(given.get(f"autovacuum_{option}"))
         return server if value is None else min(server, int(value))
 
     insert = number("vacuum_insert_threshold", "vacuum_insert_threshold", -1, 1000)
@@ -155,7 +171,8 @@ def scores(
         # A threshold below one row counts as one.
         return 0.0 if allowed is None else have / max(allowed, 1.0)
 
-    analyzed = relation.relkind != "t"
+    # Neither TOAST tables nor pg_statistic are ever analyzed.
+    analyzed = relation.relkind != "t" and relation.relid != PG_STATISTIC
     return Scores(
         xid=age_part(relation.xid_age, options.freeze_max_age, "vacuum_failsafe_age")
         * weight("freeze"),

@@ -1,4 +1,5 @@
--- What keeps dead rows from being removed. Lazy vacuums hold nothing back, parallel workers
+-- What keeps dead rows from being removed. A standby knows for how long it has needed them,
+-- this server does not. Lazy vacuums hold nothing back, parallel workers
 -- hold what their leader holds, and a slot that has been invalidated holds nothing any more.
 SELECT 'backend' AS source, a.pid, a.datname::text AS datname, a.usename::text AS usename,
        nullif(a.application_name, '') AS name, a.state, a.backend_type,
@@ -36,6 +37,6 @@ SELECT CASE WHEN EXISTS (SELECT FROM pg_replication_slots s
                          WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
             THEN 'backend' ELSE 'standby' END,
        pid, NULL, usename::text, nullif(application_name, ''), state, 'walsender', NULL, NULL, NULL,
-       backend_xmin::text::int8, age(backend_xmin), NULL, backend_start, NULL
+       backend_xmin::text::int8, age(backend_xmin), NULL, NULL, NULL
 FROM pg_stat_replication r
 WHERE backend_xmin IS NOT NULL

@@ -30,13 +30,15 @@ DECISION_STYLE = {
 # -- tables ------------------------------------------------------------------
 
 
-def table_columns(now: datetime, with_database: bool) -> tuple[Column[Table], ...]:
-    """Return the columns of tables."""
+def table_columns(
+    now: datetime, with_database: bool, with_frozen: bool = True
+) -> tuple[Column[Table], ...]:
+    """Return the columns of tables; not every server knows how many pages are frozen."""
 
     def name(table: Table) -> str:
         return compute.relation(table, with_database)
 
-    return (
+    columns = (
         Column[Table]("TABLE", name, 20, flex=True, most=40, keep_end=True),
         Column[Table]("LANE", lambda table: table.lane or "", 7, priority=10),
         Column[Table]("DECISION", _decision, 15),
@@ -51,6 +53,7 @@ def table_columns(now: datetime, with_database: bool) -> tuple[Column[Table], ..
         Column[Table]("LAST RUN", lambda table: text.ago(table.last_run, now), 10, True, 5),
         Column[Table]("REASON", lambda table: table.reason or "", 20, False, 7, True, 70),
     )
+    return tuple(column for column in columns if with_frozen or column.title != "FROZEN")
 
 
 def _decision(table: Table) -> Text:
@@ -94,7 +97,8 @@ def table_lines(
     total = f"{len(rows):,} of {compute.plural(len(everything), 'table')} shown, {due:,} due"
     if not rows:
         return [Text(total)]
-    layout = grid.fit(table_columns(now, with_database), width)
+    frozen = any(table.frozen_pages is not None for table in rows)
+    layout = grid.fit(table_columns(now, with_database, frozen), width)
     lines = [grid.header(layout), *(grid.row(layout, table) for table in rows)]
     return [*lines, Text(total, style="dim")]
 
@@ -231,8 +235,9 @@ def _oldest(found: Overview) -> str:
 def _horizon(blocker: Blocker | None, dbname: str, now: datetime) -> str:
     if blocker is None:
         return "not held back"
-    since = f", for {text.duration(now - blocker.since)}" if blocker.since else ""
-    return f"{text.count(blocker.age)} old{since}: {described(blocker, dbname)}"
+    since = f" for {text.duration(now - blocker.since)}" if blocker.since else ""
+    age = f"{blocker.age or 0:,} transactions old"
+    return f"held{since} by {described(blocker, dbname)}, {age}"
 
 
 def note_lines(notes: Iterable[str], width: int) -> list[Text]:

@@ -267,14 +267,15 @@ def heights(
     """Return the heights, frames included, of the panels that share `room` lines.
 
     The panel in focus gets more; databases and the tables waiting never more than they
-    need. Where not all fit, the tables waiting are left out, or the databases for them.
+    need. Where there is no room for all, databases and tables waiting take turns.
     """
     least = {Panel.PROGRESS: 7, Panel.RUNS: 5, Panel.DATABASES: 5}
     if waiting is not None:
         least[Panel.QUEUE] = min(5, waiting + 3)
         if sum(least.values()) > room:
             least[Panel.PROGRESS] = 6
-        if sum(least.values()) > room:
+        tight = sum(least.values()) + 4 > room
+        if sum(least.values()) > room or (tight and focus in (Panel.DATABASES, Panel.QUEUE)):
             least[Panel.PROGRESS] = 7
             del least[Panel.DATABASES if focus is Panel.QUEUE else Panel.QUEUE]
     spare = max(0, room - sum(least.values()))
