@@ -34,6 +34,7 @@ SELECT c.oid AS relid, n.nspname::pg_catalog.text AS schemaname, c.relname::pg_c
        coalesce(t.decision, CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'p' THEN 'partitioned' ELSE 'unknown' END) AS decision,
        CASE WHEN t.relid IS NOT NULL THEN t.reason
             WHEN c.relkind OPERATOR(pg_catalog.=) 'p' THEN 'has no rows of its own; its partitions are vacuumed, each for itself'
+            WHEN c.relpages OPERATOR(pg_catalog.=) 0 THEN 'no row was written since the statistics began'
             ELSE 'statistics missing or reset' END AS reason,
        t.not_before, t.blocked_by, t.truncatable_bytes, t.snoozed_until, t.last_run
 FROM pg_catalog.pg_class c

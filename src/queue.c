@@ -421,7 +421,8 @@ sweep_queue_0_1(PG_FUNCTION_ARGS)
 
 	shmem_require();
 	InitMaterializedSRF(fcinfo, 0);
-	if (shmem_is_off())
+	/* what the launcher has heard of, not this session */
+	if (pg_atomic_read_u32(&sweep_shared->metering) == 0)
 		return (Datum) 0;
 
 	queue_read(&view);

@@ -47,7 +47,9 @@ WHERE d.refobjid >= 16384
 		OR d.classid = 'pg_proc'::regclass AND d.objid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace))
 	AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.refclassid AND e.objid = d.refobjid
 		AND e.refclassid = 'pg_extension'::regclass AND e.deptype = 'e')
-	AND d.refclassid <> 'pg_extension'::regclass;
+	AND d.refclassid <> 'pg_extension'::regclass
+	-- the row type of a view of ours
+	AND NOT (d.refclassid = 'pg_type'::regclass AND d.refobjid IN (SELECT c.reltype FROM pg_catalog.pg_class c WHERE c.relnamespace = 'sweep'::regnamespace));
 SET client_min_messages = error;
 DROP TABLE public.pg_database, public.pg_class;
 DROP DOMAIN public.float8;
@@ -64,11 +66,13 @@ FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND classid IN ('pg_proc'::regclass, 'pg_namespace'::regclass, 'pg_class'::regclass)
 GROUP BY 1 ORDER BY classid::regclass::text COLLATE "C";
 
--- functions: C, strict, volatile, never as somebody else, never in a parallel worker
-SELECT count(*) > 0 AS some, bool_and(l.lanname = 'c') AS c, bool_and(p.proisstrict) AS strict,
+-- functions: strict if C, a safe search_path if not, volatile, never as somebody else, never in a parallel worker
+SELECT l.lanname = 'c' AS c, count(*) > 0 AS some, bool_and(p.proisstrict OR l.lanname <> 'c') AS strict,
+	bool_and(l.lanname = 'c' OR p.proconfig @> '{"search_path=pg_catalog, pg_temp"}') AS safe,
 	bool_and(p.provolatile = 'v') AS volatile, bool_or(p.prosecdef) AS security_definer,
 	bool_or(p.proparallel = 's') AS parallel_safe
-FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'sweep'::regnamespace;
+FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'sweep'::regnamespace
+GROUP BY 1 ORDER BY 1;
 SELECT proname, pg_get_function_identity_arguments(oid) AS arguments, prorettype::regtype AS returns
 FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace AND proname !~ '^get_' ORDER BY 1, 2;
 
@@ -81,6 +85,10 @@ SELECT count(*) >= 0 AS databases FROM sweep.databases;
 SELECT count(*) >= 0 AS decisions FROM sweep.decisions;
 SELECT count(*) = 1 AS status FROM sweep.status;
 SELECT count(*) > 0 AS features FROM sweep.features;
+SELECT count(*) > 0 AS tables FROM sweep.tables;
+SELECT count(*) >= 0 AS queue FROM sweep.queue;
+SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
+SELECT count(*) > 0 AS explained FROM sweep.explain();
 
 -- the columns that others rely on: what is missing or of another type
 WITH expected (view, type, columns) AS (VALUES
@@ -110,7 +118,30 @@ WITH expected (view, type, columns) AS (VALUES
 	('decisions', 'name', 'datname'),
 	('decisions', 'text', 'schemaname relname decision reason'),
 	('decisions', 'timestamp with time zone', 'first_at last_at'),
-	('decisions', 'bigint', 'times'))
+	('decisions', 'bigint', 'times'),
+	('decisions', 'timestamp with time zone', 'would_vacuum_at vacuumed_instead_at'),
+	('tables', 'oid', 'relid'),
+	('tables', 'text', 'schemaname relname lane decision reason'),
+	('tables', 'bigint', 'dead_tuples ins_since_vacuum mod_since_analyze pages frozen_pages all_visible_pages truncatable_bytes'),
+	('tables', 'integer', 'xid_age mxid_age'),
+	('tables', 'double precision', 'vacuum_threshold insert_threshold analyze_threshold score xid_score mxid_score vacuum_score vacuum_insert_score analyze_score'),
+	('tables', 'boolean', 'do_vacuum'),
+	('tables', 'integer[]', 'blocked_by'),
+	('tables', 'timestamp with time zone', 'not_before snoozed_until last_run'),
+	('queue', 'integer', 'position'),
+	('queue', 'oid', 'datid relid'),
+	('queue', 'name', 'datname'),
+	('queue', 'text', 'schemaname relname lane reason waiting_for'),
+	('queue', 'double precision', 'score estimated_mb'),
+	('queue', 'timestamp with time zone', 'waiting_since'),
+	('queue', 'interval', 'estimated_duration'),
+	('queue', 'boolean', 'requested'),
+	('blockers', 'text', 'kind usename name state query withholds fix risk'),
+	('blockers', 'integer', 'pid'),
+	('blockers', 'name', 'datname'),
+	('blockers', 'xid', 'xmin'),
+	('blockers', 'bigint', 'age'),
+	('blockers', 'timestamp with time zone', 'since'))
 SELECT e.view, c.name, e.type AS expected, format_type(a.atttypid, a.atttypmod) AS got
 FROM expected e CROSS JOIN string_to_table(e.columns, ' ') AS c (name)
 	LEFT JOIN pg_attribute a ON a.attrelid = ('sweep.' || e.view)::regclass AND a.attname = c.name

@@ -27,15 +27,15 @@ SELECT kind, name FROM (
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER'),
 		has_table_privilege('regress_sweep_monitor', oid, 'SELECT')
 	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace
-	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^get_',
-		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^get_'
+	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$)',
+		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$)'
 	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
 WHERE more OR NOT reads;
 
 -- the functions that act are nobody's, but that pg_maintain (from 17 on) may cancel
 SELECT p.proname, string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, ', ') AS granted_to
 FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
-WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^get_' AND a.grantee <> p.proowner
+WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^(get_|explain$)' AND a.grantee <> p.proowner
 	AND NOT (p.proname = 'cancel' AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
 GROUP BY 1;
 SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE')
@@ -56,12 +56,24 @@ SELECT count(*) FROM sweep.databases;
 SELECT count(*) FROM sweep.decisions;
 SELECT count(*) FROM sweep.status;
 SELECT count(*) FROM sweep.features;
+SELECT count(*) FROM sweep.tables;
+SELECT count(*) FROM sweep.queue;
+SELECT count(*) FROM sweep.blockers;
 SELECT count(*) FROM sweep.get_progress();
 SELECT count(*) FROM sweep.get_runs();
 SELECT count(*) FROM sweep.get_databases();
 SELECT count(*) FROM sweep.get_decisions();
 SELECT count(*) FROM sweep.get_status();
 SELECT count(*) FROM sweep.get_features();
+SELECT count(*) FROM sweep.get_tables();
+SELECT count(*) FROM sweep.get_queue();
+SELECT count(*) FROM sweep.get_xid_rate();
+SELECT count(*) FROM sweep.get_horizon_holders();
+SELECT count(*) FROM sweep.get_holders();
+SELECT count(*) FROM sweep.get_blockers();
+SELECT count(*) FROM sweep.get_explanation('{}');
+SELECT count(*) FROM sweep.explain('pg_class');
+SELECT count(*) FROM sweep.explain();
 SELECT sweep.cancel(1);
 SELECT sweep.reset_runs();
 SELECT sweep.rearm();
@@ -75,6 +87,11 @@ SELECT count(*) > 0 AS databases FROM sweep.databases;
 SELECT count(*) >= 0 AS decisions FROM sweep.decisions;
 SELECT count(*) = 1 AS status FROM sweep.status;
 SELECT count(*) > 0 AS features FROM sweep.features;
+SELECT count(*) > 0 AS tables FROM sweep.tables;
+SELECT count(*) >= 0 AS queue FROM sweep.queue;
+SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
+SELECT count(*) > 0 AS explained FROM sweep.explain('pg_class');
+SELECT count(*) > 0 AS explained FROM sweep.explain();
 SELECT sweep.cancel(1);
 SELECT sweep.reset_runs();
 SELECT sweep.rearm();
