@@ -26,7 +26,10 @@
 #include "clock.h"
 #include "compat.h"
 #include "decide.h"
+#include "hold.h"
 #include "partitioned.h"
+#include "requested.h"
+#include "snooze.h"
 #include "statement.h"
 #include "table_vacuum.h"
 #include "worker_slot.h"
@@ -97,6 +100,7 @@ forget_dropped_tables(List *candidates, List *partitioned)
 	foreach(lc, partitioned)
 		(void) hash_search(relids, &((PartitionedTable *) lfirst(lc))->candidate.key.relid,
 						   HASH_ENTER, NULL);
+	snooze_add_tables(relids);
 	decision_forget(table_is_there, relids);
 	hash_destroy(relids);
 }
@@ -111,7 +115,7 @@ visit_partitioned(List *partitioned)
 	{
 		PartitionedTable *table = lfirst(lc);
 
-		if (!partitioned_decide(table))
+		if (!partitioned_decide(table) || hold_is_on())
 			continue;
 		if (must_stop())
 			return false;
@@ -131,13 +135,13 @@ static bool
 visit(void)
 {
 	bool		for_catalogs = worker_slot_is_for_catalogs();
+	bool		vacuumed = requested_vacuum_all(must_stop);
 	List	   *candidates = candidates_read(for_catalogs);
 	List	   *partitioned = for_catalogs ? NIL : partitioned_read(candidates);
 	List	   *due = NIL;
 	ListCell   *lc;
 	Verdict		verdict;
 	TimestampTz revisit_at = 0;
-	bool		vacuumed = false;
 	bool		remembered;
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
@@ -158,6 +162,8 @@ visit(void)
 	{
 		Candidate  *c = lfirst(lc);
 
+		/* what somebody asks for meanwhile comes first */
+		vacuumed = requested_vacuum_all(must_stop) || vacuumed;
 		if (must_stop())
 			return false;
 
@@ -171,6 +177,7 @@ visit(void)
 		}
 		worker_slot_unclaim();
 	}
+	vacuumed = requested_vacuum_all(must_stop) || vacuumed;
 
 	if (!visit_partitioned(partitioned))
 		return false;

@@ -64,8 +64,8 @@ FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND classid IN ('pg_proc'::regclass, 'pg_namespace'::regclass, 'pg_class'::regclass)
 GROUP BY 1 ORDER BY classid::regclass::text COLLATE "C";
 
--- functions: C, strict, volatile, never as somebody else, never in a parallel worker
-SELECT count(*) > 0 AS some, bool_and(l.lanname = 'c') AS c, bool_and(p.proisstrict) AS strict,
+-- functions: C, strict but those that take NULL for an answer, volatile, never as somebody else, never in a parallel worker
+SELECT count(*) > 0 AS some, bool_and(l.lanname = 'c') AS c, string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE NOT p.proisstrict) AS not_strict,
 	bool_and(p.provolatile = 'v') AS volatile, bool_or(p.prosecdef) AS security_definer,
 	bool_or(p.proparallel = 's') AS parallel_safe
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'sweep'::regnamespace;
@@ -81,6 +81,8 @@ SELECT count(*) >= 0 AS databases FROM sweep.databases;
 SELECT count(*) >= 0 AS decisions FROM sweep.decisions;
 SELECT count(*) = 1 AS status FROM sweep.status;
 SELECT count(*) > 0 AS features FROM sweep.features;
+SELECT count(*) >= 0 AS requests FROM sweep.requests;
+SELECT count(*) >= 0 AS table_settings FROM sweep.table_settings;
 
 -- the columns that others rely on: what is missing or of another type
 WITH expected (view, type, columns) AS (VALUES
@@ -110,7 +112,18 @@ WITH expected (view, type, columns) AS (VALUES
 	('decisions', 'name', 'datname'),
 	('decisions', 'text', 'schemaname relname decision reason'),
 	('decisions', 'timestamp with time zone', 'first_at last_at'),
-	('decisions', 'bigint', 'times'))
+	('decisions', 'bigint', 'times'),
+	('requests', 'bigint', 'id'),
+	('requests', 'oid', 'datid relid'),
+	('requests', 'name', 'datname'),
+	('requests', 'text', 'schemaname relname requested_by state'),
+	('requests', 'boolean', 'aux'),
+	('requests', 'timestamp with time zone', 'requested_at not_before'),
+	('requests', 'integer', 'attempts'),
+	('status', 'timestamp with time zone', 'held_until'),
+	('table_settings', 'regclass', 'relid'),
+	('table_settings', 'text', 'name value set_by'),
+	('table_settings', 'timestamp with time zone', 'set_at'))
 SELECT e.view, c.name, e.type AS expected, format_type(a.atttypid, a.atttypmod) AS got
 FROM expected e CROSS JOIN string_to_table(e.columns, ' ') AS c (name)
 	LEFT JOIN pg_attribute a ON a.attrelid = ('sweep.' || e.view)::regclass AND a.attname = c.name
