@@ -429,7 +429,13 @@ read_again(Candidate *c, bool first)
 bool
 candidate_refresh(Candidate *c)
 {
-	return read_again(c, false) && c->counted;
+	return candidate_is_there(c) && c->counted;
+}
+
+bool
+candidate_is_there(Candidate *c)
+{
+	return read_again(c, false);
 }
 
 Candidate *

@@ -100,8 +100,12 @@ extern bool candidate_is_in_scope(const Candidate *c);
  */
 extern Candidate *candidate_find(Oid relid);
 
-/* Reads one again; false when it is gone.  Its own transaction. */
+/*
+ * Reads one again; false when it is gone, or, the first, has no statistics.
+ * Its own transaction.
+ */
 extern bool candidate_refresh(Candidate *c);
+extern bool candidate_is_there(Candidate *c);
 
 
 #endif							/* SWEEP_CANDIDATES_H */

@@ -75,7 +75,7 @@ requested_vacuum_all(bool (*must_stop) (void))
 	Request		request;
 	bool		vacuumed = false;
 
-	while (sweep_mode == SWEEP_ACT && !hold_is_on() && !must_stop() && 
+	while (sweep_mode == SWEEP_ACT && !hold_is_on() && !must_stop() &&
 		   requests_take(worker_slot_is_for_catalogs(), &request))
 		vacuumed = serve(&request) || vacuumed;
 	return vacuumed;

@@ -212,7 +212,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 		return RUN_CANCELLED;	/* by ourselves: no back-off */
 	if (recorded)
 		log_run(c, &run, reason);
-	if (!candidate_refresh(c))
+	if (!candidate_is_there(c))
 		return RUN_DONE;		/* dropped meanwhile */
 	if (!recorded)
 		record_unbegun(c, RUN_VACUUM, reason, began, sqlstate, &run);

@@ -65,7 +65,7 @@ FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 GROUP BY 1 ORDER BY classid::regclass::text COLLATE "C";
 
 -- functions: C, strict but those that take NULL for an answer, volatile, never as somebody else, never in a parallel worker
-SELECT count(*) > 0 AS some, bool_and(l.lanname = 'c') AS c, string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE NOT p.proisstrict) AS not_strict,
+SELECT count(*) > 0 AS some, string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE l.lanname <> 'c') AS not_c, string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE NOT p.proisstrict) AS not_strict,
 	bool_and(p.provolatile = 'v') AS volatile, bool_or(p.prosecdef) AS security_definer,
 	bool_or(p.proparallel = 's') AS parallel_safe
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'sweep'::regnamespace;
