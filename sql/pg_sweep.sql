@@ -81,7 +81,8 @@ CREATE FUNCTION sweep.get_status(
 	OUT worker_starts bigint, OUT worker_start_failures bigint,
 	OUT runs bigint, OUT runs_saved_at timestamptz, OUT runs_save_error text,
 	OUT decisions_used integer, OUT decisions_size integer, OUT decisions_dropped bigint,
-	OUT databases_dropped bigint, OUT recent_crashes integer)
+	OUT databases_dropped bigint, OUT recent_crashes integer,
+	OUT held_until timestamptz)
 RETURNS record
 AS 'MODULE_PATHNAME', 'sweep_status_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -90,6 +91,33 @@ CREATE FUNCTION sweep.get_features(OUT feature text, OUT enabled boolean, OUT de
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_features_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep.get_requests(
+	OUT id bigint, OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
+	OUT aux boolean, OUT requested_by text, OUT requested_at timestamptz,
+	OUT state text, OUT attempts integer, OUT not_before timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_requests_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+--
+-- What is set for single tables.  Written by sweep.set() only; a regclass, so
+-- that it follows a rename and is dumped by name.
+--
+
+CREATE TABLE sweep.table_settings (
+	relid pg_catalog.regclass NOT NULL,
+	name pg_catalog.text NOT NULL,
+	value pg_catalog.text NOT NULL,
+	set_by pg_catalog.text,
+	set_at pg_catalog.timestamptz,
+	PRIMARY KEY (relid, name));
+
+COMMENT ON TABLE sweep.table_settings IS 'one row per setting that a table has of its own, by sweep.set()';
+
+-- Not the rows of tables that were dropped: they would be dumped as numbers.
+SELECT pg_catalog.pg_extension_config_dump('sweep.table_settings',
+	'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relid::pg_catalog.oid)');
 
 --
 -- Views: they only read.
@@ -184,15 +212,56 @@ SELECT f.feature, f.enabled, f.detail FROM sweep.get_features() f;
 
 COMMENT ON VIEW sweep.features IS 'one row per part that reads private structures of the server: was its layout validated at start';
 
+CREATE VIEW sweep.requests AS
+SELECT r.id, r.datid, d.datname, r.relid, r.schemaname, r.relname, r.aux,
+       r.requested_by, r.requested_at, r.state, r.attempts, r.not_before
+FROM sweep.get_requests() r
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) r.datid;
+
+COMMENT ON VIEW sweep.requests IS 'one row per table that somebody has asked to have vacuumed and that is not done';
+
 --
 -- Functions that act.  EXECUTE is the switch; what VACUUM or
 -- pg_cancel_backend would check is checked in C as well.
 --
 
-CREATE FUNCTION sweep.cancel(pid integer) RETURNS boolean
-AS 'MODULE_PATHNAME', 'sweep_cancel_0_1'
+CREATE FUNCTION sweep.vacuum(relation regclass) RETURNS bigint
+AS 'MODULE_PATHNAME', 'sweep_vacuum_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.cancel(integer) IS 'cancel the running vacuum of that process; false with a WARNING if it is not running one';
+COMMENT ON FUNCTION sweep.vacuum(regclass) IS 'have the table vacuumed next; the id of the request, see sweep.requests';
+
+CREATE FUNCTION sweep.vacuum_aux(relation regclass) RETURNS bigint
+AS 'MODULE_PATHNAME', 'sweep_vacuum_aux_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.vacuum_aux(regclass) IS 'have only the auxiliary (TOAST) tables of that table vacuumed next; 0 with a NOTICE if it has none';
+
+-- not strict: no snooze
+CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean
+AS 'MODULE_PATHNAME', 'sweep_cancel_0_1'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.cancel(integer, interval) IS 'cancel the running vacuum of that process, and leave its table alone for that long; false with a WARNING if it is not running one';
+
+CREATE FUNCTION sweep.snooze(relation regclass, duration interval) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'sweep_snooze_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.snooze(regclass, interval) IS 'leave the table alone for that long; until when; 0 ends it (NULL)';
+
+CREATE FUNCTION sweep.hold(duration interval DEFAULT '1 hour') RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'sweep_hold_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.hold(interval) IS 'begin no new vacuum, in any database, for that long; until when';
+
+CREATE FUNCTION sweep.unhold() RETURNS boolean
+AS 'MODULE_PATHNAME', 'sweep_unhold_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION sweep.unhold() IS 'end the hold; false if there was none';
+
+-- not strict: a value of NULL removes the setting
+CREATE FUNCTION sweep.set(relation regclass, name text, value text) RETURNS void
+AS 'MODULE_PATHNAME', 'sweep_set_0_1'
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION sweep.set(regclass, text, text) IS 'give the table a setting of its own, kept in sweep.table_settings; NULL removes it';
 
 CREATE FUNCTION sweep.reset_runs() RETURNS void
 AS 'MODULE_PATHNAME', 'sweep_reset_runs_0_1'
@@ -214,7 +283,8 @@ GRANT USAGE ON SCHEMA sweep TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA sweep TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
 	sweep.get_progress(), sweep.get_runs(), sweep.get_databases(),
-	sweep.get_decisions(), sweep.get_status(), sweep.get_features()
+	sweep.get_decisions(), sweep.get_status(), sweep.get_features(),
+	sweep.get_requests()
 TO pg_monitor;
 
 -- pg_maintain exists from PostgreSQL 17 on.
@@ -222,7 +292,11 @@ DO $$
 BEGIN
 	IF EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) 'pg_maintain') THEN
 		GRANT USAGE ON SCHEMA sweep TO pg_maintain;
-		GRANT EXECUTE ON FUNCTION sweep.cancel(integer) TO pg_maintain;
+		GRANT EXECUTE ON FUNCTION
+			sweep.vacuum(regclass), sweep.vacuum_aux(regclass),
+			sweep.cancel(integer, interval), sweep.snooze(regclass, interval),
+			sweep.hold(interval), sweep.unhold(), sweep.set(regclass, text, text)
+		TO pg_maintain;
 	END IF;
 END
 $$;

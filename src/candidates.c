@@ -37,7 +37,9 @@
 typedef struct ToastOwner
 {
 	Oid			toastrelid;		/* hash key */
+	Oid			relid;
 	AutoVacOpts *opts;
+	const TableSettings *own;
 } ToastOwner;
 
 static AutoVacOpts *
@@ -55,14 +57,27 @@ read_options(HeapTuple tuple, TupleDesc desc, bool *user_catalog)
 	return opts;
 }
 
+/* What sweep.set() said wins over the storage parameters. */
+static void
+apply_own(ThresholdSettings *s, const TableSettings *own)
+{
+	s->vacuum_base = table_setting(own, TABLE_VACUUM_THRESHOLD, s->vacuum_base);
+	s->vacuum_scale = table_setting(own, TABLE_VACUUM_SCALE_FACTOR, s->vacuum_scale);
+	s->insert_base = table_setting(own, TABLE_INSERT_THRESHOLD, s->insert_base);
+	s->insert_scale = table_setting(own, TABLE_INSERT_SCALE_FACTOR, s->insert_scale);
+}
+
 /* A table's own value where it has one, as relation_needs_vacanalyze() does. */
 static ThresholdSettings
-settings_of_table(const AutoVacOpts *opts, Lane lane)
+settings_of_table(const AutoVacOpts *opts, const TableSettings *own, Lane lane)
 {
 	ThresholdSettings s = scout_server_settings(lane == LANE_CATALOG);
 
 	if (opts == NULL)
+	{
+		apply_own(&s, own);
 		return s;
+	}
 	if (opts->vacuum_threshold >= 0)
 		s.vacuum_base = opts->vacuum_threshold;
 	if (opts->vacuum_scale_factor >= 0)
@@ -76,6 +91,7 @@ settings_of_table(const AutoVacOpts *opts, Lane lane)
 		s.analyze_base = opts->analyze_threshold;
 	if (opts->analyze_scale_factor >= 0)
 		s.analyze_scale = opts->analyze_scale_factor;
+	apply_own(&s, own);
 	return s;
 }
 
@@ -149,8 +165,8 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 	c->catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
 	c->temporary = form->relpersistence == RELPERSISTENCE_TEMP;
 	c->opts = opts;
-	c->settings = settings_of_table(opts, c->lane);
-	c->enabled = opts == NULL || opts->enabled;
+	c->settings = settings_of_table(opts, c->own, c->lane);
+	c->enabled = table_switch(c->own, TABLE_ENABLED, opts == NULL || opts->enabled);
 	c->reltuples = form->reltuples;
 	c->pages = form->relpages;
 	c->frozen_pages = compat_relallfrozen(form);
@@ -187,7 +203,8 @@ count(Candidate *c)
 	c->history_lost = !c->temporary && c->pages > 0 && c->reltuples > 0 &&
 		c->vacuums == 0 && compat_tab_analyzes(&stats) == 0 &&
 		(double) c->inserted < c->reltuples / 2;
-	return found || c->history_lost;
+	c->counted = found || c->history_lost;
+	return c->counted;
 }
 
 static HTAB *
@@ -201,36 +218,56 @@ create_toast_owners(void)
 	return hash_create("sweep TOAST owners", 128, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+/* One pass over pg_class. */
+typedef struct ReadPass
+{
+	bool		toast;			/* TOAST tables, or the others */
+	bool		catalogs_only;
+	HTAB	   *toast_owners;	/* filled by the first one */
+	HTAB	   *settings;		/* by sweep.set() */
+} ReadPass;
+
 /* Reads one pg_class row into the list, if it is a table with statistics. */
 static List *
-read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners, bool catalogs_only)
+read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
 {
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 	bool		user_catalog;
 	AutoVacOpts *opts;
+	Oid			settings_of = form->oid;
+	const TableSettings *own = table_settings_find(pass->settings, form->oid);
 	Candidate  *c;
 
-	if (catalogs_only && !IsCatalogRelationOid(form->oid))
+	if (pass->catalogs_only && !IsCatalogRelationOid(form->oid))
 		return list;
 	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
 		form->relkind != RELKIND_TOASTVALUE)
 		return list;
 
 	opts = read_options(tuple, desc, &user_catalog);
-	if (opts != NULL && OidIsValid(form->reltoastrelid))
+	if (OidIsValid(form->reltoastrelid))
 	{
-		ToastOwner *owner = hash_search(toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
+		ToastOwner *owner = hash_search(pass->toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
 
+		owner->relid = form->oid;
 		owner->opts = opts;
+		owner->own = own;
 	}
-	if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
+	if (form->relkind == RELKIND_TOASTVALUE)
 	{
-		ToastOwner *owner = hash_search(toast_owners, &form->oid, HASH_FIND, NULL);
+		ToastOwner *owner = hash_search(pass->toast_owners, &form->oid, HASH_FIND, NULL);
 
-		opts = owner ? owner->opts : NULL;
+		if (owner != NULL)
+		{
+			opts = opts ? opts : owner->opts;
+			own = owner->own;
+			settings_of = owner->relid;
+		}
 	}
 
 	c = palloc0(sizeof(Candidate));
+	c->own = own;
+	c->settings_of = settings_of;
 	fill(c, form, opts, user_catalog);
 	if (!count(c))
 	{
@@ -240,9 +277,8 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, HTAB *toast_owners, bool c
 	return lappend(list, c);
 }
 
-/* One pass over pg_class for TOAST tables, or for the others. */
 static List *
-read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast, bool catalogs_only)
+read_pass(List *list, Relation rel, const ReadPass *pass)
 {
 	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
 	HeapTuple	tuple;
@@ -252,8 +288,8 @@ read_pass(List *list, Relation rel, HTAB *toast_owners, bool toast, bool catalog
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
 		CHECK_FOR_INTERRUPTS();
-		if ((form->relkind == RELKIND_TOASTVALUE) == toast)
-			list = read_row(list, tuple, RelationGetDescr(rel), toast_owners, catalogs_only);
+		if ((form->relkind == RELKIND_TOASTVALUE) == pass->toast)
+			list = read_row(list, tuple, RelationGetDescr(rel), pass);
 	}
 	table_endscan(scan);
 	return list;
@@ -263,20 +299,24 @@ List *
 candidates_collect(bool catalogs_only)
 {
 	List	   *list = NIL;
-	HTAB	   *toast_owners;
+	ReadPass	pass;
 	Relation	rel;
 	Weighing	w;
 	ListCell   *lc;
 
-	toast_owners = create_toast_owners();
+	pass.catalogs_only = catalogs_only;
+	pass.toast_owners = create_toast_owners();
+	pass.settings = table_settings_read();	/* candidates point into it */
 	rel = table_open(RelationRelationId, AccessShareLock);
 
 	/* tables before their TOAST tables, which inherit their options */
-	list = read_pass(list, rel, toast_owners, false, catalogs_only);
-	list = read_pass(list, rel, toast_owners, true, catalogs_only);
+	pass.toast = false;
+	list = read_pass(list, rel, &pass);
+	pass.toast = true;
+	list = read_pass(list, rel, &pass);
 
 	table_close(rel, AccessShareLock);
-	hash_destroy(toast_owners);
+	hash_destroy(pass.toast_owners);
 
 	weighing_begin(&w);
 	foreach(lc, list)
@@ -301,12 +341,53 @@ candidates_read(bool catalogs_only)
 	return list;
 }
 
+/* What a TOAST table takes from its table. */
+static void
+find_toast_owner(Candidate *c, Relation rel)
+{
+	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		bool		user_catalog;
+
+		CHECK_FOR_INTERRUPTS();
+		if (form->reltoastrelid != c->key.relid)
+			continue;
+		c->settings_of = form->oid;
+		c->opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
+		break;
+	}
+	table_endscan(scan);
+}
+
+/* Those that somebody may have changed since they were read. */
+static void
+read_own_again(Candidate *c)
+{
+	HTAB	   *settings = table_settings_read();
+	const TableSettings *own = table_settings_find(settings, c->settings_of);
+
+	c->own = NULL;
+	if (own != NULL)
+	{
+		TableSettings *copy = palloc(sizeof(TableSettings));
+
+		*copy = *own;
+		c->own = copy;
+	}
+	if (settings != NULL)
+		hash_destroy(settings);
+}
+
 /*
- * Reads the table's row and counters again.  What a TOAST table inherits from
- * its owner stays as it was read at first.
+ * Reads the table's row again; false when it is gone.  The options that a TOAST
+ * table inherits stay as they were read at first.
  */
-bool
-candidate_refresh(Candidate *c)
+static bool
+read_again(Candidate *c, bool first)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Relation	rel;
@@ -325,19 +406,44 @@ candidate_refresh(Candidate *c)
 		bool		user_catalog;
 		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
 
+		if (first && form->relkind == RELKIND_TOASTVALUE)
+			find_toast_owner(c, rel);
 		if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
 			opts = c->opts;
+		read_own_again(c);
 		fill(c, form, opts, user_catalog);
 		ReleaseSysCache(tuple);
 	}
 	table_close(rel, AccessShareLock);
-	found = found && count(c);
 	if (found)
 	{
+		(void) count(c);
 		weighing_begin(&w);
 		candidate_weigh(c, &w);
 	}
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 	return found;
+}
+
+bool
+candidate_refresh(Candidate *c)
+{
+	return candidate_is_there(c) && c->counted;
+}
+
+bool
+candidate_is_there(Candidate *c)
+{
+	return read_again(c, false);
+}
+
+Candidate *
+candidate_find(Oid relid)
+{
+	Candidate  *c = palloc0(sizeof(Candidate));
+
+	c->key.relid = relid;
+	c->settings_of = relid;
+	return read_again(c, true) ? c : NULL;
 }

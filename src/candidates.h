@@ -13,6 +13,7 @@
 #include "policy/score.h"
 #include "policy/threshold.h"
 #include "shmem.h"
+#include "table_settings.h"
 
 /* Whose a table is: catalogs come first, see sweep.scope. */
 typedef enum Lane
@@ -44,7 +45,10 @@ typedef struct Candidate
 	bool		temporary;
 	AutoVacOpts *opts;			/* NULL: none */
 	ThresholdSettings settings;
-	bool		enabled;		/* autovacuum_enabled */
+	const TableSettings *own;	/* by sweep.set(); NULL: none */
+	Oid			settings_of;	/* whose they are: of a TOAST table its table */
+	bool		enabled;		/* autovacuum_enabled, or by sweep.set() */
+	bool		counted;		/* it has statistics, or had them */
 	int32		xid_age;		/* of its oldest transaction id */
 	int32		mxid_age;
 	int32		xid_limit;		/* at which core vacuums it in any case */
@@ -93,8 +97,18 @@ extern const char *lane_name(Lane lane);
 /* By sweep.scope. */
 extern bool candidate_is_in_scope(const Candidate *c);
 
-/* Reads one again; false when it is gone.  Its own transaction. */
+/*
+ * One table, whether it has statistics or not; NULL: it is gone.  Its own
+ * transaction.
+ */
+extern Candidate *candidate_find(Oid relid);
+
+/*
+ * Reads one again; false when it is gone, or, the first, has no statistics.
+ * Its own transaction.
+ */
 extern bool candidate_refresh(Candidate *c);
+extern bool candidate_is_there(Candidate *c);
 
 
 #endif							/* SWEEP_CANDIDATES_H */

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "access/htup_details.h"
+#include "catalog/catalog.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
@@ -18,23 +19,16 @@
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
+#include "utils/timestamp.h"
 
 #include "breaker.h"
+#include "clock.h"
 #include "compat.h"
+#include "duration.h"
 #include "ledger.h"
 #include "meter.h"
-
-static void
-wake_launcher(void)
-{
-	struct Latch *latch;
-
-	SpinLockAcquire(&sweep_shared->mutex);
-	latch = sweep_shared->launcher_latch;
-	SpinLockRelease(&sweep_shared->mutex);
-	if (latch)
-		SetLatch(latch);
-}
+#include "snooze.h"
+#include "vacuumable.h"
 
 /* The slot in which that process vacuums. */
 static bool
@@ -75,14 +69,53 @@ may_cancel(const MeterSlot *slot)
 		compat_may_vacuum(slot->relid);
 }
 
+/*
+ * Leaves the table of that vacuum alone, which takes what sweep.snooze() would
+ * ask for: in another database only a superuser can know who may vacuum it.
+ */
+static DecisionKey
+snooze_table_of(const MeterSlot *slot, const Interval *duration)
+{
+	TimestampTz now = clock_now();
+	TimestampTz until = duration_end(duration, now);
+	DecisionKey key = {slot->dboid, slot->relid};
+	Vacuumable	table;
+
+	if (slot->relid == InvalidOid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("process %d is not at a table just now", slot->pid),
+				 errhint("Try again, or cancel without a snooze.")));
+	if (IsSharedRelation(slot->relid))
+		key.dboid = InvalidOid;
+	if (slot->dboid == MyDatabaseId)
+		vacuumable_check(slot->relid, &table);
+	else if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to snooze a table of another database"),
+				 errhint("Connect to that database.")));
+	if (until > now)
+		snooze_begin(key, slot->schemaname, slot->relname, until);
+	return key;
+}
+
+/*
+ * The snooze comes first, or the vacuum's end would be remembered, and the
+ * table be due, before it.
+ */
 PG_FUNCTION_INFO_V1(sweep_cancel_0_1);
 Datum
 sweep_cancel_0_1(PG_FUNCTION_ARGS)
 {
-	int			pid = PG_GETARG_INT32(0);
+	int			pid;
 	MeterSlot	slot;
+	DecisionKey snoozed = {0};
 
 	shmem_require();
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	pid = PG_GETARG_INT32(0);
 	if (!find_meter(pid, &slot))
 	{
 		ereport(WARNING,
@@ -99,8 +132,12 @@ sweep_cancel_0_1(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("process %d is preventing transaction ID wraparound", pid),
 				 errhint("It would start again at once. If it must be, use pg_cancel_backend().")));
+	if (!PG_ARGISNULL(1))
+		snoozed = snooze_table_of(&slot, PG_GETARG_INTERVAL_P(1));
 	if (kill(pid, SIGINT) != 0)
 	{
+		if (OidIsValid(snoozed.relid))
+			snooze_end(snoozed);
 		ereport(WARNING,
 				(errmsg("could not send signal to process %d: %m", pid)));
 		PG_RETURN_BOOL(false);
@@ -125,6 +162,6 @@ sweep_rearm_0_1(PG_FUNCTION_ARGS)
 
 	shmem_require();
 	was_off = breaker_rearm();
-	wake_launcher();
+	shmem_wake_launcher();
 	PG_RETURN_BOOL(was_off);
 }

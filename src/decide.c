@@ -10,6 +10,7 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
+#include "hold.h"
 #include "horizon.h"
 #include "next_checkpoint.h"
 #include "policy/backoff.h"
@@ -19,8 +20,6 @@
 
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
-#define LOCKED_BACKOFF_MS		(10 * 1000)
-#define LOCKED_BACKOFF_MAX_MS	(5 * 60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
 #define TOOK_LIMIT_MS			(10 * 1000)
@@ -54,6 +53,13 @@ decide_and_wait(const Candidate *c, DecisionKind kind, int64 wait_ms)
 
 	d.not_before = clock_after(d.last_at, wait_ms);
 	decision_put(&d);
+}
+
+int64
+decide_min_interval_s(const Candidate *c)
+{
+	return (int64) table_setting(c->own, TABLE_MIN_INTERVAL,
+								 c->lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s);
 }
 
 /* Since when it would have been vacuumed; begins anew when others have done it. */
@@ -144,7 +150,7 @@ decide_not_due(const Candidate *c)
 		return;
 	}
 
-	if (looks_due || looked_at || c->opts != NULL || !c->enabled || known ||
+	if (looks_due || looked_at || c->opts != NULL || c->own != NULL || !c->enabled || known ||
 		c->thresholds.vacuum < 0.8 * scout.vacuum ||
 		(c->thresholds.insert >= 0 && c->thresholds.insert < 0.8 * scout.insert) ||
 		(c->ins_early >= 0 && c->ins > 0))
@@ -245,6 +251,8 @@ decide_about(const Candidate *c)
 		v.kind = DECISION_OBSERVED;
 	else if (c->due == DUE_INSERTED && c->waits_for_checkpoint)
 		v.kind = DECISION_CHECKPOINT_AHEAD;
+	else if (hold_is_on())
+		v.kind = DECISION_HELD;
 	else
 		plan(c, &v);
 	return v;
@@ -272,12 +280,31 @@ decide(const Candidate *c, Verdict *verdict)
 		case DECISION_LOCKED:
 			decide_and_wait(c, DECISION_LOCKED, LOCKED_BACKOFF_MS);
 			break;
+		case DECISION_HELD:
+			break;				/* about all tables, and remembered elsewhere */
 		default:
 			if (verdict->due)
 				decide_and_wait(c, verdict->kind, RECHECK_MS);
 			break;
 	}
 	return false;
+}
+
+/*
+ * A user asked for it: nothing is asked of the table, and all of it is
+ * vacuumed.
+ */
+Verdict
+decide_requested(const Candidate *c, const char *role)
+{
+	Verdict		v = {0};
+	StatementOptions whole = {0};
+
+	v.due = true;
+	v.requested_by = role;
+	plan(c, &v);
+	v.options = whole;
+	return v;
 }
 
 /* What the next vacuum of the table has to know of this one. */
@@ -320,8 +347,7 @@ decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict
 	{
 		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
 		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : kind);
-		d.not_before = clock_after(d.last_at, (int64) 1000 *
-								   (c->lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s));
+		d.not_before = clock_after(d.last_at, 1000 * decide_min_interval_s(c));
 		if (run->dead_not_removable > 0)
 			d.horizon = next_xid;
 		if (run->command == RUN_VACUUM)

@@ -12,11 +12,16 @@
 #define RECHECK_MS				(10 * 60 * 1000)
 #define RECHECK_OBSERVED_MS		(60 * 1000)
 
+/* How long a table is left alone whose lock was not available. */
+#define LOCKED_BACKOFF_MS		(10 * 1000)
+#define LOCKED_BACKOFF_MAX_MS	(5 * 60 * 1000)
+
 typedef struct Verdict
 {
 	DecisionKind kind;			/* why not; DECISION_NONE: vacuum it now */
 	bool		due;
 	bool		waiting;		/* for what was decided earlier to be over */
+	const char *requested_by;	/* NULL: nobody asked for it */
 
 	/* how it is vacuumed */
 	bool		eager;			/* freeze all that can be */
@@ -25,6 +30,12 @@ typedef struct Verdict
 
 /* Decides, and changes nothing; for views as well. */
 extern Verdict decide_about(const Candidate *c);
+
+/* How to vacuum what somebody has asked for. */
+extern Verdict decide_requested(const Candidate *c, const char *role);
+
+/* The shortest time between two vacuums of the table. */
+extern int64 decide_min_interval_s(const Candidate *c);
 
 /* Remembers it where the scout has to know; true: vacuum it now. */
 extern bool decide(const Candidate *c, Verdict *verdict);

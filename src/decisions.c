@@ -34,6 +34,7 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_ANALYZED] = "analyzed",
 	[DECISION_WOULD_ANALYZE] = "would analyze",
 	[DECISION_NOT_ANALYZED] = "not analyzed",
+	[DECISION_HELD] = "held",
 };
 
 const char *
@@ -62,7 +63,7 @@ decision_reason(const Decision *d, char *text)
 						 d->dead, d->dead_threshold, d->ins, d->ins_threshold);
 			break;
 		case DECISION_DISABLED:
-			strlcpy(text, "autovacuum_enabled is off for this table", size);
+			strlcpy(text, "switched off for this table, by autovacuum_enabled or sweep.set()", size);
 			break;
 		case DECISION_OBSERVED:
 		case DECISION_WOULD_ANALYZE:
@@ -100,7 +101,10 @@ decision_reason(const Decision *d, char *text)
 			strlcpy(text, "a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself", size);
 			break;
 		case DECISION_SNOOZED:
-			strlcpy(text, "snoozed by sweep.snooze()", size);
+			strlcpy(text, "sweep.snooze() or sweep.cancel() said so", size);
+			break;
+		case DECISION_HELD:
+			strlcpy(text, "sweep.hold() said so, for all tables", size);
 			break;
 		default:
 			break;
@@ -138,6 +142,45 @@ decision_get(DecisionKey key, Decision *decision)
 	return found != NULL;
 }
 
+/* A table's place, or a new one for it; NULL: all are taken. */
+static Decision *
+find_place(DecisionKey key, bool *found)
+{
+	Decision   *place = hash_search(sweep_decisions, &key, HASH_FIND, found);
+
+	if (!*found && hash_get_num_entries(sweep_decisions) < sweep_max_decisions)
+		place = hash_search(sweep_decisions, &key, HASH_ENTER_NULL, found);
+	return place;
+}
+
+static bool
+is_snoozed(const Decision *d)
+{
+	return d->kind == DECISION_SNOOZED && clock_now() < d->not_before;
+}
+
+/*
+ * A user has said that the table is to be left alone, and what is decided about
+ * it meanwhile does not unsay it: a worker that had begun before, the
+ * vacuum that somebody requested, or the cancel that came with the snooze.
+ * What was learned of the table is taken over; the kind and the time stay.
+ * Every decision passes through decision_put(), so it is enough to see to it
+ * there.
+ */
+static void
+put_into_snoozed(Decision *place, const Decision *decision)
+{
+	Decision	snoozed = *place;
+
+	*place = *decision;
+	place->kind = snoozed.kind;
+	place->mentioned = true;
+	place->first_at = snoozed.first_at;
+	place->last_at = snoozed.last_at;
+	place->times = snoozed.times;
+	place->not_before = snoozed.not_before;
+}
+
 void
 decision_put(const Decision *decision)
 {
@@ -145,9 +188,7 @@ decision_put(const Decision *decision)
 	bool		found;
 
 	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
-	place = hash_search(sweep_decisions, &decision->key, HASH_FIND, &found);
-	if (!found && hash_get_num_entries(sweep_decisions) < sweep_max_decisions)
-		place = hash_search(sweep_decisions, &decision->key, HASH_ENTER_NULL, &found);
+	place = find_place(decision->key, &found);
 	if (place == NULL)
 		pg_atomic_fetch_add_u64(&sweep_shared->decisions_dropped, 1);
 	else
@@ -179,15 +220,101 @@ decision_put(const Decision *decision)
 		if (decision->ins_early >= 0)
 			sweep_shared->lowest_ins_threshold =
 				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_early);
-		*place = *decision;
-		place->first_at = first_at;
-		place->times = times;
-		place->mentioned = mentioned;
+		if (found && is_snoozed(place))
+			put_into_snoozed(place, decision);
+		else
+		{
+			*place = *decision;
+			place->first_at = first_at;
+			place->times = times;
+			place->mentioned = mentioned;
+		}
 		place->seen_ins = seen_ins;
 		place->seen_at = seen_at;
 		place->would_vacuum_at = would_vacuum_at;
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+}
+
+/*
+ * Of a table that was not known, the thresholds are left at 0: when the snooze
+ * is over, the scout has a worker look, who knows better.  They do not lower
+ * the lowest ones, below which the scout looks at no table at all.
+ */
+bool
+decision_snooze(const Decision *decision)
+{
+	Decision   *place;
+	bool		found;
+
+	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
+	place = find_place(decision->key, &found);
+	if (place != NULL)
+	{
+		bool		again = found && is_snoozed(place);
+		TimestampTz first_at = again ? place->first_at : decision->last_at;
+		int64		times = again ? place->times + 1 : 1;
+
+		if (!found)
+			*place = *decision;
+		place->kind = DECISION_SNOOZED;
+		place->mentioned = true;
+		place->first_at = first_at;
+		place->last_at = decision->last_at;
+		place->times = times;
+		place->not_before = decision->not_before;
+		place->dead_growth = 0;
+		place->ins_growth = 0;
+	}
+	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+	return place != NULL;
+}
+
+/* The scout has a worker look again, who decides anew. */
+void
+decision_unsnooze(DecisionKey key)
+{
+	Decision   *place;
+
+	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
+	place = hash_search(sweep_decisions, &key, HASH_FIND, NULL);
+	if (place != NULL && place->kind == DECISION_SNOOZED)
+	{
+		place->kind = DECISION_BELOW_THRESHOLD;
+		place->mentioned = false;
+		place->not_before = 0;
+	}
+	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+}
+
+Oid *
+decision_snoozed_tables(Oid dboid, int *count)
+{
+	HASH_SEQ_STATUS status;
+	Decision   *decision;
+	Oid		   *relids;
+	int			size = 0;
+
+	/* two passes: nothing is allocated under the lock */
+	decisions_lock();
+	hash_seq_init(&status, sweep_decisions);
+	while ((decision = hash_seq_search(&status)) != NULL)
+		size += decision->key.dboid == dboid && is_snoozed(decision);
+	decisions_unlock();
+
+	*count = 0;
+	if (size == 0)
+		return NULL;
+	relids = palloc(sizeof(Oid) * size);
+	decisions_lock();
+	hash_seq_init(&status, sweep_decisions);
+	while ((decision = hash_seq_search(&status)) != NULL)
+	{
+		if (*count < size && decision->key.dboid == dboid && is_snoozed(decision))
+			relids[(*count)++] = decision->key.relid;
+	}
+	decisions_unlock();
+	return relids;
 }
 
 void

@@ -23,6 +23,16 @@ extern bool decision_get(DecisionKey key, Decision *decision);
  */
 extern void decision_put(const Decision *decision);
 
+/*
+ * Leaves the table alone until decision->not_before, whatever is decided about
+ * it meanwhile; false: there is no room.  What was known of it is kept.
+ */
+extern bool decision_snooze(const Decision *decision);
+extern void decision_unsnooze(DecisionKey key);
+
+/* The tables of a database that are snoozed now, palloc'd. */
+extern Oid *decision_snoozed_tables(Oid dboid, int *count);
+
 /* Forgets the tables for which keep() is false. */
 extern void decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg);
 

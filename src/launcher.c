@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -35,12 +37,15 @@
 #include "compat.h"
 #include "decisions.h"
 #include "features.h"
+#include "hold.h"
 #include "ledger.h"
 #include "next_checkpoint.h"
 #include "policy/backoff.h"
 #include "policy/garbage.h"
 #include "queue.h"
+#include "requests.h"
 #include "scout.h"
+#include "surveys.h"
 #include "worker_slot.h"
 #include "xid_rate.h"
 
@@ -54,7 +59,8 @@
 #define VISIT_BACKOFF_MAX_MS	60000
 #define ROUNDS_SHARE			0.01	/* of a processor */
 #define WAKE_MS					10	/* after a table has waited long enough */
-#define PLACE_WANTED_MS			100 /* between rounds while a place is wanted */
+#define HURRY_MS				100 /* between rounds while a place is wanted,
+									 * or something was asked for */
 
 /* What the launcher remembers of a database beside its DatabaseState. */
 typedef struct LauncherDatabase
@@ -274,7 +280,9 @@ add_destination(Destination *to, int *n, LauncherDatabase *db, const ScoutDataba
 {
 	to[*n].db = db;
 	to[*n].seen = seen;
-	to[*n].urgency = seen && seen->due > 0 ? seen->urgency : 0;
+	/* what somebody asked for comes before everything else */
+	to[*n].urgency = seen && seen->requested > 0 ? HUGE_VAL :
+		(seen && seen->due > 0 ? seen->urgency : 0);
 	(*n)++;
 }
 
@@ -298,7 +306,8 @@ find_destinations(HTAB *seen_databases, Destination *to, TimestampTz now)
 	{
 		seen = hash_search(seen_databases, &db->dboid, HASH_FIND, NULL);
 		if (may_visit(db, now) &&
-			((seen && seen->due > 0) || survey_is_due(db, seen ? seen->changes : 0, now)))
+			((seen && seen->due + seen->requested > 0) ||
+			 survey_is_due(db, seen ? seen->changes : 0, now)))
 			add_destination(to, &n, db, seen);
 	}
 	qsort(to, n, sizeof(Destination), more_urgent_first);
@@ -333,6 +342,12 @@ send_worker(Oid dboid, int64 due, bool for_catalogs, TimestampTz now)
 	return false;
 }
 
+static int64
+catalogs_to_do(const ScoutDatabase *seen)
+{
+	return seen->due_catalogs + seen->requested_catalogs;
+}
+
 static void
 send_workers(HTAB *seen_databases, TimestampTz now)
 {
@@ -340,17 +355,19 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 	int			n = find_destinations(seen_databases, to, now);
 
 	place_wanted[false] = place_wanted[true] = false;
+	if (hold_is_on())
+		n = 0;
 	for (int i = 0; i < n; i++)
 	{
-		if (to[i].seen && to[i].seen->due_catalogs > 0)
-			(void) send_worker(to[i].db->dboid, to[i].seen->due_catalogs, true, now);
+		if (to[i].seen && catalogs_to_do(to[i].seen) > 0)
+			(void) send_worker(to[i].db->dboid, catalogs_to_do(to[i].seen), true, now);
 	}
 	for (int i = 0; i < n; i++)
 	{
 		const ScoutDatabase *seen = to[i].seen;
-		int64		due = seen ? seen->due - seen->due_catalogs : 0;
+		int64		due = seen ? seen->due + seen->requested - catalogs_to_do(seen) : 0;
 
-		if ((due == 0 && seen && seen->due_catalogs > 0) ||
+		if ((due == 0 && seen && catalogs_to_do(seen) > 0) ||
 			!send_worker(to[i].db->dboid, due, false, now))
 			continue;
 
@@ -367,6 +384,81 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 	if (place_wanted[false])
 		worker_slots_dismiss_one(false);
 	pfree(to);
+}
+
+/* ----
+ * What users ask for
+ * ----
+ */
+
+/* Why a request cannot be served in its database, or NULL. */
+static const char *
+why_not_served(const Request *request)
+{
+	const LauncherDatabase *db = hash_search(databases, &request->dboid, HASH_FIND, NULL);
+
+	if (sweep_mode != SWEEP_ACT || shmem_is_off())
+		return "pg_sweep does not vacuum any more, see sweep.status";
+	if (db != NULL && db->scope != DATABASE_OURS)
+		return "its database was excluded";
+	if (db != NULL && !db->connectable)
+		return "its database does not accept connections any more";
+	/* one that is not known yet may be new */
+	if (db == NULL && databases_read_at > request->requested_at)
+		return "its database was dropped";
+	return NULL;
+}
+
+/* Has somebody asked for something since the last time? */
+static bool
+is_asked(void)
+{
+	return requests_are_new() || surveys_are_asked();
+}
+
+/* Adds to what the scout has seen what it cannot see. */
+static void
+add_requests(HTAB *seen_databases, TimestampTz now)
+{
+	Request    *requests;
+	WorkerClaims claims;
+	int			count;
+
+	requests_drop(why_not_served);
+	requests = requests_copy(&count);
+	if (count > 0)
+		worker_slots_claims(&claims);
+	for (int i = 0; i < count; i++)
+	{
+		ScoutDatabase *seen;
+		bool		found;
+
+		seen = hash_search(seen_databases, &requests[i].dboid, HASH_ENTER, &found);
+		if (!found)
+			memset((char *) seen + sizeof(Oid), 0, sizeof(*seen) - sizeof(Oid));
+		seen->requested = requests_ready_in(requests, count, &claims, requests[i].dboid, false, now);
+		seen->requested_catalogs = requests_ready_in(requests, count, &claims, requests[i].dboid,
+													 true, now);
+	}
+	pfree(requests);
+}
+
+/* A worker should look where tables were given settings of their own. */
+static void
+take_surveys(void)
+{
+	HASH_SEQ_STATUS status;
+	LauncherDatabase *db;
+	SurveyList	list;
+
+	if (!surveys_take(&list))
+		return;
+	hash_seq_init(&status, databases);
+	while ((db = hash_seq_search(&status)) != NULL)
+	{
+		if (surveys_has(&list, db->dboid))
+			db->surveyed_at = 0;
+	}
 }
 
 /* ----
@@ -491,6 +583,8 @@ round_run(void)
 	seen = scout_create_databases(CurrentMemoryContext);
 	next_checkpoint_watch(began);
 	report = scout_round(seen, began);
+	add_requests(seen, began);
+	take_surveys();
 	if (a_database_is_new(seen))
 	{
 		databases_read_at = 0;
@@ -653,11 +747,13 @@ sweep_launcher_main(Datum arg)
 		now = clock_now();
 		pg_atomic_write_u32(&sweep_shared->metering, !shmem_is_off());
 		/* their end sets the latch, too */
-		if (worker_slots_reap(hear_of_worker, now) && (place_wanted[false] || place_wanted[true]))
-			next_round = Min(next_round, clock_after(last_round, PLACE_WANTED_MS));
+		if ((worker_slots_reap(hear_of_worker, now) && (place_wanted[false] || place_wanted[true])) ||
+			is_asked())
+			next_round = Min(next_round, clock_after(last_round, HURRY_MS));
 		if (shmem_is_off())
 		{
 			worker_slots_stop_all();
+			requests_drop(why_not_served);
 			save_runs(true);
 			/* what still runs is looked after; then only the latch counts */
 			next_round = worker_slots_count(false) + worker_slots_count(true) > 0 ?

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 
+#include "hold.h"
 #include "ledger_file.h"
 #include "shmem.h"
 
@@ -202,12 +203,12 @@ ledger_load(void)
 	RunRecord  *present;
 	int			nloaded;
 	int			npresent;
-	int64		next_run_id;
+	LedgerFileRest rest;
 
 	if (sweep_shared->ledger.loaded)
 		return;
 
-	loaded = ledger_file_read(&nloaded, &next_run_id);
+	loaded = ledger_file_read(&nloaded, &rest);
 	for (;;)
 	{
 		int64		changes = ledger_changes();
@@ -221,7 +222,8 @@ ledger_load(void)
 		pfree(present);
 	}
 	forget_all();
-	sweep_shared->ledger.next_run_id = next_run_id;
+	sweep_shared->ledger.next_run_id = rest.next_run_id;
+	hold_restore(rest.held_until);
 	for (int i = nloaded - 1; i >= 0; i--)
 		put(&loaded[i]);
 	for (int i = npresent - 1; i >= 0; i--)
@@ -242,7 +244,7 @@ ledger_save(void)
 {
 	static int64 saved_changes = 0;
 	int64		changes = ledger_changes();
-	int64		next_run_id;
+	LedgerFileRest rest;
 	RunRecord  *runs;
 	int			count;
 	bool		ok;
@@ -252,9 +254,11 @@ ledger_save(void)
 
 	runs = ledger_copy(&count);
 	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
-	next_run_id = sweep_shared->ledger.next_run_id; /* beyond every id copied */
+	rest.next_run_id = sweep_shared->ledger.next_run_id;	/* beyond every id
+															 * copied */
+	rest.held_until = (TimestampTz) pg_atomic_read_u64(&sweep_shared->held_until);
 	LWLockRelease(shmem_lock(LOCK_LEDGER));
-	ok = ledger_file_write(runs, count, next_run_id);
+	ok = ledger_file_write(runs, count, &rest);
 	pfree(runs);
 	if (ok)
 		saved_changes = changes;

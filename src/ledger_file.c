@@ -37,7 +37,7 @@ typedef struct LedgerFileHeader
 	uint64		system_identifier;
 	TimeLineID	timeline;
 	uint32		unused;
-	int64		next_run_id;	/* also after everything was forgotten */
+	LedgerFileRest rest;
 } LedgerFileHeader;
 
 static void
@@ -70,7 +70,7 @@ record_is_sane(const RunRecord *run)
 
 /* Why the file cannot be taken, or NULL and the records. */
 static const char *
-read_and_check(int fd, RunRecord **runs, int *count, int64 *next_run_id)
+read_and_check(int fd, RunRecord **runs, int *count, LedgerFileRest *rest)
 {
 	LedgerFileHeader header;
 	pg_crc32c	crc;
@@ -82,7 +82,8 @@ read_and_check(int fd, RunRecord **runs, int *count, int64 *next_run_id)
 		return "it is damaged";
 	if (header.version != LEDGER_FILE_VERSION || header.record_size != sizeof(RunRecord))
 		return "it was written by another version";
-	if (header.count > LEDGER_FILE_RUNS_LIMIT || header.next_run_id < 1)
+	if (header.count > LEDGER_FILE_RUNS_LIMIT || header.rest.next_run_id < 1 ||
+		header.rest.held_until < 0)
 		return "it is damaged";
 
 	size = sizeof(RunRecord) * (Size) header.count;
@@ -107,23 +108,24 @@ read_and_check(int fd, RunRecord **runs, int *count, int64 *next_run_id)
 
 	for (uint32 i = 0; i < header.count; i++)
 	{
-		if (!record_is_sane(&(*runs)[i]) || (*runs)[i].run_id >= header.next_run_id)
+		if (!record_is_sane(&(*runs)[i]) || (*runs)[i].run_id >= header.rest.next_run_id)
 			return "it is damaged";
 	}
 	*count = (int) header.count;
-	*next_run_id = header.next_run_id;
+	*rest = header.rest;
 	return NULL;
 }
 
 RunRecord *
-ledger_file_read(int *count, int64 *next_run_id)
+ledger_file_read(int *count, LedgerFileRest *rest)
 {
 	RunRecord  *runs = NULL;
 	const char *reason;
 	int			fd;
 
 	*count = 0;
-	*next_run_id = 1;
+	memset(rest, 0, sizeof(*rest));
+	rest->next_run_id = 1;
 	fd = OpenTransientFile(LEDGER_FILE, O_RDONLY | PG_BINARY);
 	if (fd < 0)
 	{
@@ -134,7 +136,7 @@ ledger_file_read(int *count, int64 *next_run_id)
 		return NULL;
 	}
 
-	reason = read_and_check(fd, &runs, count, next_run_id);
+	reason = read_and_check(fd, &runs, count, rest);
 	CloseTransientFile(fd);
 	if (reason == NULL)
 		return runs;
@@ -159,7 +161,7 @@ write_all(int fd, const void *data, Size size)
 }
 
 static bool
-write_contents(int fd, const RunRecord *runs, int count, int64 next_run_id)
+write_contents(int fd, const RunRecord *runs, int count, const LedgerFileRest *rest)
 {
 	LedgerFileHeader header = {0};
 	pg_crc32c	crc;
@@ -170,7 +172,7 @@ write_contents(int fd, const RunRecord *runs, int count, int64 next_run_id)
 	header.count = count;
 	header.system_identifier = GetSystemIdentifier();
 	header.timeline = GetWALInsertionTimeLine();
-	header.next_run_id = next_run_id;
+	header.rest = *rest;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, &header, sizeof(header));
@@ -183,7 +185,7 @@ write_contents(int fd, const RunRecord *runs, int count, int64 next_run_id)
 }
 
 bool
-ledger_file_write(const RunRecord *runs, int count, int64 next_run_id)
+ledger_file_write(const RunRecord *runs, int count, const LedgerFileRest *rest)
 {
 	int			fd;
 	int			save_errno;
@@ -193,7 +195,7 @@ ledger_file_write(const RunRecord *runs, int count, int64 next_run_id)
 	if (fd < 0)
 		return false;
 
-	ok = write_contents(fd, runs, count, next_run_id);
+	ok = write_contents(fd, runs, count, rest);
 	save_errno = errno;
 	if (CloseTransientFile(fd) != 0 && ok)
 	{

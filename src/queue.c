@@ -20,10 +20,12 @@
 
 #include "clock.h"
 #include "decisions.h"
+#include "hold.h"
 #include "horizon.h"
 #include "ledger.h"
 #include "meter.h"
 #include "policy/score.h"
+#include "requests.h"
 #include "row.h"
 
 /* ----
@@ -226,6 +228,8 @@ typedef struct QueueView
 {
 	QueueEntry *entries;
 	int			count;
+	Request    *requests;
+	int			requests_count;
 	char		busy[2][WAITING_LEN];	/* for other tables, for catalogs;
 										 * empty: a worker slot is free */
 } QueueView;
@@ -380,6 +384,55 @@ put_estimate(Row *row, DecisionKey key)
 	row_put_float(row, (double) (run.used.blks_read + run.used.blks_dirtied) * BLCKSZ / (1024 * 1024));
 }
 
+/* A request overrules all that was decided about its table, but for a hold. */
+static void
+describe_request(const Request *r, const QueueView *view, char *text)
+{
+	const char *busy = view->busy[IsCatalogRelationOid(r->key.relid)];
+
+	if (hold_is_on())
+		snprintf(text, WAITING_LEN, "hold until %s", timestamptz_to_str(hold_until()));
+	else if (r->not_before > clock_now())
+		snprintf(text, WAITING_LEN, "lock: not free %d times in a row, tried again at %s",
+				 r->attempts, timestamptz_to_str(r->not_before));
+	else if (!describe_database(r->dboid, text))
+		strlcpy(text, busy[0] != '\0' ? busy : "next round", WAITING_LEN);
+}
+
+static void
+put_request(Row *row, const Request *r, const QueueView *view)
+{
+	char		reason[DECISION_REASON_LEN];
+	char		waiting[WAITING_LEN];
+
+	describe_request(r, view, waiting);
+	snprintf(reason, sizeof(reason), "requested by %s", r->requested_by);
+	row_put_oid(row, r->key.dboid);
+	row_put_oid(row, r->key.relid);
+	row_put_text(row, r->schemaname);
+	row_put_text(row, r->relname);
+	row_put_text(row, IsCatalogRelationOid(r->key.relid) ? lane_name(LANE_CATALOG) : NULL);
+	row_put_null(row);
+	row_put_text(row, reason);
+	row_put_time(row, r->requested_at);
+	row_put_text(row, waiting);
+	put_estimate(row, r->key);
+	row_put(row, BoolGetDatum(true));
+}
+
+static bool
+is_requested(const QueueView *view, DecisionKey key)
+{
+	for (int i = 0; i < view->requests_count; i++)
+	{
+		const Request *r = &view->requests[i];
+
+		if (r->state == REQUEST_WAITING && r->key.dboid == key.dboid && r->key.relid == key.relid)
+			return true;
+	}
+	return false;
+}
+
 static void
 put_entry(Row *row, const QueueEntry *entry, const QueueView *view)
 {
@@ -389,7 +442,9 @@ put_entry(Row *row, const QueueEntry *entry, const QueueView *view)
 	bool		known = decision_get(entry->key, &d);
 	bool		catalog = IsCatalogRelationOid(entry->key.relid);
 
-	if (!(known && describe_decision(&d, waiting)) && !describe_database(entry->key.dboid, waiting))
+	if (hold_is_on())
+		snprintf(waiting, sizeof(waiting), "hold until %s", timestamptz_to_str(hold_until()));
+	else if (!(known && describe_decision(&d, waiting)) && !describe_database(entry->key.dboid, waiting))
 		strlcpy(waiting, view->busy[catalog][0] != '\0' ? view->busy[catalog] : "next round",
 				sizeof(waiting));
 	if ((double) entry->tuples > entry->threshold)
@@ -426,9 +481,20 @@ sweep_queue_0_1(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	queue_read(&view);
+	view.requests = requests_copy(&view.requests_count);
+	for (int i = 0; i < view.requests_count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (view.requests[i].state != REQUEST_WAITING)
+			continue;
+		put_request(&row, &view.requests[i], &view);
+		row_store(fcinfo, &row);
+	}
 	for (int i = 0; i < view.count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (is_requested(&view, view.entries[i].key))
+			continue;
 		put_entry(&row, &view.entries[i], &view);
 		row_store(fcinfo, &row);
 	}

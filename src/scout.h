@@ -21,6 +21,8 @@ typedef struct ScoutDatabase
 	int64		dead_tuples;
 	int64		changes;		/* sum of all counters, to see activity */
 	double		urgency;		/* highest score among the due ones */
+	int64		requested;		/* tables that somebody asked for */
+	int64		requested_catalogs; /* of them */
 	/* within this round, for tables and for catalogs */
 	bool		horizon_known[2];
 	FullTransactionId horizon[2];

@@ -9,6 +9,7 @@
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/shmem.h"
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
@@ -75,7 +76,9 @@ initialize(void)
 	pg_atomic_init_u32(&sweep_shared->vacuuming, 0);
 	pg_atomic_init_u64(&sweep_shared->next_checkpoint_at, 0);
 	pg_atomic_init_u64(&sweep_shared->decisions_dropped, 0);
+	pg_atomic_init_u64(&sweep_shared->held_until, 0);
 	SpinLockInit(&sweep_shared->mutex);
+	SpinLockInit(&sweep_shared->surveys.mutex);
 	sweep_shared->ledger.next_run_id = 1;
 	sweep_shared->lowest_dead_threshold = PG_INT64_MAX;
 	sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
@@ -153,4 +156,16 @@ shmem_is_off(void)
 {
 	return sweep_mode == SWEEP_OFF ||
 		pg_atomic_read_u32(&sweep_shared->breaker_tripped) != 0;
+}
+
+void
+shmem_wake_launcher(void)
+{
+	struct Latch *latch;
+
+	SpinLockAcquire(&sweep_shared->mutex);
+	latch = sweep_shared->launcher_latch;
+	SpinLockRelease(&sweep_shared->mutex);
+	if (latch)
+		SetLatch(latch);
 }

@@ -93,6 +93,7 @@ typedef struct LedgerState
 	int64		changes;		/* what the launcher compares when it saves */
 	uint64		added;			/* runs ever added to the ring */
 	bool		loaded;			/* the file was read */
+	bool		hold_said;		/* since the server's start: not the file's */
 } LedgerState;
 
 /* ---- decisions ---- */
@@ -116,6 +117,7 @@ typedef enum DecisionKind
 	DECISION_ANALYZED,			/* a partitioned table */
 	DECISION_WOULD_ANALYZE,
 	DECISION_NOT_ANALYZED,		/* its partitions are foreign, or too many */
+	DECISION_HELD,				/* by sweep.hold(); a verdict, never stored */
 	DECISION_KIND_COUNT
 } DecisionKind;
 
@@ -267,6 +269,59 @@ typedef struct WorkerSlot
 	TimestampTz started_at;
 } WorkerSlot;
 
+/* ---- requests ---- */
+
+#define SWEEP_REQUESTS_LIMIT	1024
+#define REQUEST_ATTEMPTS_LIMIT	6	/* times that a lock is not available */
+#define SWEEP_SURVEYS_LIMIT		16
+
+typedef enum RequestState
+{
+	REQUEST_NONE,				/* -> WAITING */
+	REQUEST_WAITING,			/* -> RUNNING, NONE (nobody can serve it) */
+	REQUEST_RUNNING				/* -> NONE (over), WAITING (lock; stopped) */
+} RequestState;
+
+/*
+ * One table that somebody wants vacuumed now.  Backends put, workers take and
+ * give back or finish, the launcher drops; protection: LOCK_REQUESTS.
+ */
+typedef struct Request
+{
+	RequestState state;
+	int64		id;				/* the same for all leaves of one table */
+	int64		turn;			/* grows; the lowest is next */
+	Oid			dboid;			/* where it was asked for */
+	DecisionKey key;
+	bool		aux;			/* as somebody's auxiliary table */
+	int			attempts;
+	TimestampTz requested_at;
+	TimestampTz not_before;		/* after a lock was not available; 0: now */
+	char		requested_by[NAMEDATALEN];
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
+} Request;
+
+/* Writer and protection: see Request. */
+typedef struct RequestQueue
+{
+	int64		last_turn;
+	int			count;			/* not NONE */
+	Request		requests[SWEEP_REQUESTS_LIMIT];
+} RequestQueue;
+
+/*
+ * Databases whose tables' own settings have changed, so that a worker should
+ * look there.  Backends put at commit, the launcher takes; a spinlock, because
+ * nothing may fail then.
+ */
+typedef struct SurveyQueue
+{
+	slock_t		mutex;
+	int			count;			/* beyond the limit: all databases */
+	Oid			dboids[SWEEP_SURVEYS_LIMIT];
+} SurveyQueue;
+
 /* ---- server settings for the workers ---- */
 
 #define SWEEP_INHERITED_LIMIT	24
@@ -308,6 +363,7 @@ typedef enum SweepLock
 	LOCK_DATABASES,
 	LOCK_WORKERS,
 	LOCK_QUEUE,
+	LOCK_REQUESTS,
 	LOCK_COUNT
 } SweepLock;
 
@@ -333,6 +389,13 @@ typedef struct SweepShared
 	 * which divide it among themselves only.  Writers: those processes.
 	 */
 	pg_atomic_uint32 vacuuming;
+
+	/*
+	 * Own workers begin no vacuum before that time; 0: no hold.  Writers:
+	 * sweep.hold(), sweep.unhold(), launcher when it loads the ledger, under
+	 * LOCK_LEDGER.
+	 */
+	pg_atomic_uint64 held_until;
 
 	slock_t		mutex;			/* the fields down to `inherited` */
 	/* writer: launcher */
@@ -367,6 +430,8 @@ typedef struct SweepShared
 	int64		lowest_ins_threshold;
 
 	LedgerState ledger;
+	SurveyQueue surveys;
+	RequestQueue requests;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];
@@ -397,5 +462,8 @@ extern void shmem_require(void);
 
 /* Is pg_sweep off for now, by setting or by the circuit breaker? */
 extern bool shmem_is_off(void);
+
+/* Has the launcher look at once for what was asked of it. */
+extern void shmem_wake_launcher(void);
 
 #endif							/* SWEEP_SHMEM_H */

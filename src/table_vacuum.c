@@ -143,10 +143,15 @@ record_unbegun(const Candidate *c, RunCommand command, const char *reason,
 }
 
 static void
-describe_reason(const Candidate *c, char *reason)
+describe_reason(const Candidate *c, const Verdict *verdict, char *reason)
 {
 	char		what[64];
 
+	if (verdict->requested_by)
+	{
+		snprintf(reason, RUN_REASON_LEN, "requested by %s", verdict->requested_by);
+		return;
+	}
 	candidate_why_due(c, what, sizeof(what));
 	snprintf(reason, RUN_REASON_LEN, "%s, score %.2f", what, c->score.score);
 }
@@ -187,7 +192,7 @@ end_run(RunRecord *run)
 	return meter_own_end(run);
 }
 
-void
+RunOutcome
 table_vacuum(Candidate *c, const Verdict *verdict)
 {
 	char		reason[RUN_REASON_LEN];
@@ -198,22 +203,23 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	int			sqlstate;
 	Candidate	before = *c;
 
-	describe_reason(c, reason);
+	describe_reason(c, verdict, reason);
 	begin_run(c, RUN_VACUUM, reason, verdict->eager, -1);
 	sqlstate = statement_try(statement_vacuum(c->key.relid, &verdict->options), c->relname);
 	recorded = end_run(&run);
 
 	if (worker_slot_is_stopped())
-		return;					/* cancelled by ourselves: no back-off */
+		return RUN_CANCELLED;	/* by ourselves: no back-off */
 	if (recorded)
 		log_run(c, &run, reason);
 	c->vacuumed_now = recorded;
-	if (!candidate_refresh(c))
-		return;					/* dropped meanwhile */
+	if (!candidate_is_there(c))
+		return RUN_DONE;		/* dropped meanwhile */
 	if (!recorded)
 		record_unbegun(c, RUN_VACUUM, reason, began, sqlstate, &run);
 	decide_after(c, &before, verdict, &run, next_xid);
 	pgstat_report_stat(true);
+	return (RunOutcome) run.outcome;
 }
 
 static void

@@ -11,8 +11,11 @@
 /* Once per worker, connected: what its vacuums need. */
 extern void table_vacuum_prepare(const char *database);
 
-/* Vacuums it, records the run and decides what follows from it. */
-extern void table_vacuum(Candidate *c, const Verdict *verdict);
+/*
+ * Vacuums it, records the run and decides what follows from it.  What it came
+ * to; RUN_DONE as well when the table was dropped meanwhile.
+ */
+extern RunOutcome table_vacuum(Candidate *c, const Verdict *verdict);
 
 /*
  * Likewise the ANALYZE of a partitioned table; partition_changes as in

@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "decisions.h"
 #include "features.h"
+#include "hold.h"
 #include "horizon.h"
 #include "ledger.h"
 #include "row.h"
@@ -321,6 +322,7 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	row_put(&row, Int64GetDatum(pg_atomic_read_u64(&sweep_shared->decisions_dropped)));
 	row_put(&row, Int64GetDatum(now.databases_dropped));
 	row_put(&row, Int32GetDatum(pg_atomic_read_u32(&sweep_shared->recent_crashes)));
+	row_put_time(&row, hold_until());
 
 	Assert(row.n == desc->natts);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));

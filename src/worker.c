@@ -26,8 +26,11 @@
 #include "clock.h"
 #include "compat.h"
 #include "decide.h"
+#include "hold.h"
 #include "partitioned.h"
 #include "queue.h"
+#include "requested.h"
+#include "snooze.h"
 #include "statement.h"
 #include "table_vacuum.h"
 #include "weigh.h"
@@ -110,6 +113,7 @@ forget_dropped_tables(List *candidates, List *partitioned)
 	foreach(lc, partitioned)
 		(void) hash_search(relids, &((PartitionedTable *) lfirst(lc))->candidate.key.relid,
 						   HASH_ENTER, NULL);
+	snooze_add_tables(relids);
 	decision_forget(table_is_there, relids);
 	hash_destroy(relids);
 }
@@ -124,7 +128,7 @@ visit_partitioned(List *partitioned)
 	{
 		PartitionedTable *table = lfirst(lc);
 
-		if (!partitioned_decide(table))
+		if (!partitioned_decide(table) || hold_is_on())
 			continue;
 		if (must_stop())
 			return false;
@@ -145,13 +149,13 @@ visit(void)
 {
 	TimestampTz began = clock_now();
 	bool		for_catalogs = worker_slot_is_for_catalogs();
+	bool		vacuumed = requested_vacuum_all(must_stop);
 	List	   *candidates = candidates_read(for_catalogs);
 	List	   *partitioned = for_catalogs ? NIL : partitioned_read(candidates);
 	List	   *due = NIL;
 	ListCell   *lc;
 	Verdict		verdict;
 	TimestampTz revisit_at = 0;
-	bool		vacuumed = false;
 	bool		remembered;
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
@@ -173,6 +177,8 @@ visit(void)
 	{
 		Candidate  *c = lfirst(lc);
 
+		/* what somebody asks for meanwhile comes first */
+		vacuumed = requested_vacuum_all(must_stop) || vacuumed;
 		if (must_stop())
 			return false;
 
@@ -187,6 +193,7 @@ visit(void)
 		revisit_at = earlier_turn(revisit_at, c);
 		worker_slot_unclaim();
 	}
+	vacuumed = requested_vacuum_all(must_stop) || vacuumed;
 
 	if (!visit_partitioned(partitioned))
 		return false;

@@ -205,7 +205,7 @@ def facts(**given: Any) -> Facts:
         "in_pg_monitor": True,
         "can_read_settings": True,
         "worker_slots_used": 2,
-        "may_call": {"sweep.cancel(integer)": True, "sweep.rearm()": False},
+        "may_call": {"sweep.cancel(integer, interval)": True, "sweep.rearm()": False},
         "status": status(),
         "features": (Feature("statistics scan", enabled=True, detail=None),),
         "databases": snapshot().databases,

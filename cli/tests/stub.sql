@@ -162,7 +162,7 @@ CREATE TABLE public.orders (i integer);
 CREATE TABLE sweep.features (feature text, enabled boolean, detail text);
 INSERT INTO sweep.features VALUES ('statistics scan', true, NULL), ('lock walk', true, NULL);
 
-CREATE FUNCTION sweep.cancel(pid integer) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF pid = 48213 THEN RETURN true; END IF;
     RAISE WARNING 'process % is not running a vacuum', pid;

@@ -169,10 +169,11 @@ def test_settings(settings: dict[str, str], level: Level) -> None:
 
 
 def test_permissions() -> None:
-    facts = samples.facts(in_pg_monitor=False, may_call={"sweep.cancel(integer)": False})
+    facts = samples.facts(in_pg_monitor=False, may_call={"sweep.cancel(integer, interval)": False})
     assert found(facts, "reading").level is Level.WARN
     assert (
-        found(facts, "acting").text == "may call no function that acts; not sweep.cancel(integer)"
+        found(facts, "acting").text
+        == "may call no function that acts; not sweep.cancel(integer, interval)"
     )
 
 

@@ -66,8 +66,8 @@ FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND classid IN ('pg_proc'::regclass, 'pg_namespace'::regclass, 'pg_class'::regclass)
 GROUP BY 1 ORDER BY classid::regclass::text COLLATE "C";
 
--- functions: strict if C, a safe search_path if not, volatile, never as somebody else, never in a parallel worker
-SELECT l.lanname = 'c' AS c, count(*) > 0 AS some, bool_and(p.proisstrict OR l.lanname <> 'c') AS strict,
+-- functions: C, or with a safe search_path; strict but those that take NULL for an answer; volatile, never as somebody else, never in a parallel worker
+SELECT l.lanname = 'c' AS c, count(*) > 0 AS some, string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE NOT p.proisstrict AND l.lanname = 'c') AS not_strict,
 	bool_and(l.lanname = 'c' OR p.proconfig @> '{"search_path=pg_catalog, pg_temp"}') AS safe,
 	bool_and(p.provolatile = 'v') AS volatile, bool_or(p.prosecdef) AS security_definer,
 	bool_or(p.proparallel = 's') AS parallel_safe
@@ -89,6 +89,8 @@ SELECT count(*) > 0 AS tables FROM sweep.tables;
 SELECT count(*) >= 0 AS queue FROM sweep.queue;
 SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
 SELECT count(*) > 0 AS explained FROM sweep.explain();
+SELECT count(*) >= 0 AS requests FROM sweep.requests;
+SELECT count(*) >= 0 AS table_settings FROM sweep.table_settings;
 
 -- the columns that others rely on: what is missing or of another type
 WITH expected (view, type, columns) AS (VALUES
@@ -141,7 +143,18 @@ WITH expected (view, type, columns) AS (VALUES
 	('blockers', 'name', 'datname'),
 	('blockers', 'xid', 'xmin'),
 	('blockers', 'bigint', 'age'),
-	('blockers', 'timestamp with time zone', 'since'))
+	('blockers', 'timestamp with time zone', 'since'),
+	('requests', 'bigint', 'id'),
+	('requests', 'oid', 'datid relid'),
+	('requests', 'name', 'datname'),
+	('requests', 'text', 'schemaname relname requested_by state'),
+	('requests', 'boolean', 'aux'),
+	('requests', 'timestamp with time zone', 'requested_at not_before'),
+	('requests', 'integer', 'attempts'),
+	('status', 'timestamp with time zone', 'held_until'),
+	('table_settings', 'regclass', 'relid'),
+	('table_settings', 'text', 'name value set_by'),
+	('table_settings', 'timestamp with time zone', 'set_at'))
 SELECT e.view, c.name, e.type AS expected, format_type(a.atttypid, a.atttypmod) AS got
 FROM expected e CROSS JOIN string_to_table(e.columns, ' ') AS c (name)
 	LEFT JOIN pg_attribute a ON a.attrelid = ('sweep.' || e.view)::regclass AND a.attname = c.name

@@ -16,7 +16,7 @@ SELECT kind, name FROM (
 	SELECT 'schema' AS kind, nspname::text AS name, has_schema_privilege('regress_sweep_nobody', oid, 'USAGE, CREATE') AS has
 	FROM pg_namespace WHERE nspname = 'sweep'
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_nobody', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
-	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace
+	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind <> 'i'
 	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_nobody', oid, 'EXECUTE')
 	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
 WHERE has;
@@ -26,20 +26,20 @@ SELECT kind, name FROM (
 	FROM pg_namespace WHERE nspname = 'sweep'
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER'),
 		has_table_privilege('regress_sweep_monitor', oid, 'SELECT')
-	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace
+	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind <> 'i'
 	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$)',
 		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$)'
 	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
 WHERE more OR NOT reads;
 
--- the functions that act are nobody's, but that pg_maintain (from 17 on) may cancel
+-- the functions that act are nobody's, but that pg_maintain (from 17 on) may do what is about vacuums
 SELECT p.proname, string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, ', ') AS granted_to
 FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
 WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^(get_|explain$)' AND a.grantee <> p.proowner
-	AND NOT (p.proname = 'cancel' AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
+	AND NOT (p.proname IN ('vacuum', 'vacuum_aux', 'cancel', 'snooze', 'hold', 'unhold', 'set') AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
 GROUP BY 1;
 SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE')
-	AND has_function_privilege(r.oid, 'sweep.cancel(integer)', 'EXECUTE')
+	AND (SELECT count(*) FILTER (WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE')) = 7 FROM pg_proc p WHERE p.pronamespace = 'sweep'::regnamespace)
 	AND NOT has_table_privilege(r.oid, 'sweep.runs', 'SELECT')) IS NOT FALSE AS maintain
 FROM pg_roles r WHERE r.rolname = 'pg_maintain';
 
@@ -59,6 +59,8 @@ SELECT count(*) FROM sweep.features;
 SELECT count(*) FROM sweep.tables;
 SELECT count(*) FROM sweep.queue;
 SELECT count(*) FROM sweep.blockers;
+SELECT count(*) FROM sweep.requests;
+SELECT count(*) FROM sweep.table_settings;
 SELECT count(*) FROM sweep.get_progress();
 SELECT count(*) FROM sweep.get_runs();
 SELECT count(*) FROM sweep.get_databases();
@@ -74,7 +76,15 @@ SELECT count(*) FROM sweep.get_blockers();
 SELECT count(*) FROM sweep.get_explanation('{}');
 SELECT count(*) FROM sweep.explain('pg_class');
 SELECT count(*) FROM sweep.explain();
+SELECT count(*) FROM sweep.get_requests();
 SELECT sweep.cancel(1);
+SELECT sweep.cancel(1, '1 hour');
+SELECT sweep.vacuum('pg_class');
+SELECT sweep.vacuum_aux('pg_class');
+SELECT sweep.snooze('pg_class', '1 hour');
+SELECT sweep.hold();
+SELECT sweep.unhold();
+SELECT sweep.set('pg_class', 'enabled', 'off');
 SELECT sweep.reset_runs();
 SELECT sweep.rearm();
 RESET ROLE;
@@ -92,14 +102,24 @@ SELECT count(*) >= 0 AS queue FROM sweep.queue;
 SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
 SELECT count(*) > 0 AS explained FROM sweep.explain('pg_class');
 SELECT count(*) > 0 AS explained FROM sweep.explain();
+SELECT count(*) >= 0 AS requests FROM sweep.requests;
+SELECT count(*) >= 0 AS table_settings FROM sweep.table_settings;
+INSERT INTO sweep.table_settings VALUES ('pg_class', 'enabled', 'off');
 SELECT sweep.cancel(1);
+SELECT sweep.cancel(1, '1 hour');
+SELECT sweep.vacuum('pg_class');
+SELECT sweep.vacuum_aux('pg_class');
+SELECT sweep.snooze('pg_class', '1 hour');
+SELECT sweep.hold();
+SELECT sweep.unhold();
+SELECT sweep.set('pg_class', 'enabled', 'off');
 SELECT sweep.reset_runs();
 SELECT sweep.rearm();
 RESET ROLE;
 
 -- an on-call role is given exactly what it needs
 GRANT USAGE ON SCHEMA sweep TO regress_sweep_oncall;
-GRANT EXECUTE ON FUNCTION sweep.cancel(integer), sweep.rearm() TO regress_sweep_oncall;
+GRANT EXECUTE ON FUNCTION sweep.cancel, sweep.rearm() TO regress_sweep_oncall;
 SET ROLE regress_sweep_oncall;
 SELECT sweep.rearm();
 SELECT sweep.cancel(0);

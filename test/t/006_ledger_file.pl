@@ -59,7 +59,7 @@ $node->stop;
 my $good = slurp_file($file);
 my $size = length $good;
 my ($record_size, $count) = unpack('x8 L L', $good);
-is($size, 40 + $record_size * $count + 4, 'the file is a header, the records and a checksum');
+is($size, 48 + $record_size * $count + 4, 'the file is a header, the records and a checksum');
 
 my $other = PostgreSQL::Test::Cluster->new('foreign');
 $other->init;
@@ -69,13 +69,13 @@ sql($other, 'CREATE TABLE foreign_table (i int); VACUUM foreign_table');
 $other->stop;
 my $foreign = slurp_file($other->data_dir . '/pg_stat/pg_sweep.runs');
 
-my $record = substr($good, 32, $record_size);
+my $record = substr($good, 48, $record_size);
 my @cases = (
 	[ 'empty', '', 'it is damaged' ],
 	[ 'cut in the header', substr($good, 0, 20), 'it is damaged' ],
-	[ 'cut in a record', substr($good, 0, 32 + $record_size + 7), 'it is damaged' ],
+	[ 'cut in a record', substr($good, 0, 48 + $record_size + 7), 'it is damaged' ],
 	[ 'cut in the checksum', substr($good, 0, $size - 1), 'it is damaged' ],
-	[ 'changed in a record', changed($good, 32 + $record_size + 100, chr(1 ^ ord(substr($good, 32 + $record_size + 100, 1)))), 'it is damaged' ],
+	[ 'changed in a record', changed($good, 48 + $record_size + 100, chr(1 ^ ord(substr($good, 48 + $record_size + 100, 1)))), 'it is damaged' ],
 	[ 'changed in the checksum', changed($good, $size - 1, chr(1 ^ ord(substr($good, $size - 1, 1)))), 'it is damaged' ],
 	[ 'of another kind', changed($good, 0, 'SWEP'), 'it is damaged' ],
 	[ 'of another version', checked(changed($good, 4, pack('L', 99))), 'it was written by another version' ],
@@ -85,7 +85,8 @@ my @cases = (
 	[ 'said to hold 4 billion', checked(changed($good, 12, pack('L', 0xffffffff))), 'it is damaged' ],
 	[ 'of another system', $foreign, 'it belongs to another database system' ],
 	[ 'of a later timeline', checked(changed($good, 24, pack('L', 2))), 'it belongs to another timeline' ],
-	[ 'a well-checked record of nonsense', checked(changed($good, 32, "\xff" x $record_size)), 'it is damaged' ]);
+	[ 'held since before all time', checked(changed($good, 40, pack('q', -1))), 'it is damaged' ],
+	[ 'a well-checked record of nonsense', checked(changed($good, 48, "\xff" x $record_size)), 'it is damaged' ]);
 
 for my $case (@cases)
 {
@@ -198,7 +199,7 @@ cmp_ok(status($node, 'runs'), '<=', $limit, "no more than $limit are kept in all
 cmp_ok(status($node, 'runs'), '>=', 100, 'nor fewer than sweep.max_runs');
 is(sql($node, 'SELECT count(DISTINCT run_id) = count(*) FROM sweep.runs'), 't', 'each is shown once');
 saved('they are saved');
-cmp_ok(-s $file, '<=', 36 + $record_size * $limit, 'in a file of bounded size');
+cmp_ok(-s $file, '<=', 52 + $record_size * $limit, 'in a file of bounded size');
 
 # of equally long ones another may be kept
 my $which = "WHERE relname LIKE 'kept%' OR run_id = $id OR run_id > (SELECT max(run_id) - 100 FROM sweep.runs)";

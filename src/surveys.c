@@ -1,0 +1,85 @@
+/*
+ * surveys.c
+ *		Databases in which a worker should look at all tables, because the scout
+ *		cannot see what has changed: a table's own settings.
+ *
+ * Asked for at commit, when the worker will see the change; there nothing may
+ * fail, hence a fixed array under a spinlock, and all databases when it is
+ * full.
+ */
+#include "surveys.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+
+static bool asked = false;		/* in this transaction */
+
+static void
+ask(void)
+{
+	SurveyQueue *queue = &sweep_shared->surveys;
+	bool		there = false;
+
+	SpinLockAcquire(&queue->mutex);
+	for (int i = 0; i < Min(queue->count, SWEEP_SURVEYS_LIMIT); i++)
+		there = there || queue->dboids[i] == MyDatabaseId;
+	if (!there)
+	{
+		if (queue->count < SWEEP_SURVEYS_LIMIT)
+			queue->dboids[queue->count] = MyDatabaseId;
+		queue->count = Min(queue->count + 1, SWEEP_SURVEYS_LIMIT + 1);
+	}
+	SpinLockRelease(&queue->mutex);
+	shmem_wake_launcher();
+}
+
+/* A prepared transaction commits elsewhere: then the next regular look will do. */
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT && asked)
+		ask();
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
+		asked = false;
+}
+
+void
+surveys_ask_at_commit(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+		RegisterXactCallback(at_transaction_end, NULL);
+	registered = true;
+	asked = true;
+}
+
+bool
+surveys_are_asked(void)
+{
+	return sweep_shared->surveys.count != 0;
+}
+
+bool
+surveys_take(SurveyList *list)
+{
+	SurveyQueue *queue = &sweep_shared->surveys;
+
+	SpinLockAcquire(&queue->mutex);
+	list->count = queue->count > SWEEP_SURVEYS_LIMIT ? -1 : queue->count;
+	memcpy(list->dboids, queue->dboids, sizeof(queue->dboids));
+	queue->count = 0;
+	SpinLockRelease(&queue->mutex);
+	return list->count != 0;
+}
+
+bool
+surveys_has(const SurveyList *list, Oid dboid)
+{
+	for (int i = 0; i < list->count; i++)
+	{
+		if (list->dboids[i] == dboid)
+			return true;
+	}
+	return list->count < 0;
+}

@@ -1,0 +1,36 @@
+/*
+ * vacuumable.h
+ *		A relation that a user names to have it vacuumed, or not.
+ */
+#ifndef SWEEP_VACUUMABLE_H
+#define SWEEP_VACUUMABLE_H
+
+#include "shmem.h"
+
+typedef struct Vacuumable
+{
+	Oid			relid;
+	DecisionKey key;
+	char		relkind;
+	Oid			toastrelid;
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
+} Vacuumable;
+
+/*
+ * ERROR unless it is a table, materialized view, TOAST table or partitioned
+ * table, that others than its session can vacuum, and the current role may.
+ */
+extern void vacuumable_check(Oid relid, Vacuumable *table);
+
+/* Without checks; false when there is no such relation. */
+extern bool vacuumable_read(Oid relid, Vacuumable *table);
+
+/*
+ * The table itself, or the leaves of a partitioned one, as VACUUM would take
+ * them: those that the role may not vacuum are left out with a WARNING.
+ * Palloc'd.
+ */
+extern Vacuumable *vacuumable_expand(const Vacuumable *table, int *count);
+
+#endif							/* SWEEP_VACUUMABLE_H */
