@@ -96,23 +96,24 @@ INSERT INTO sweep.status VALUES
  now(), 1.25, 8.5, 4620, 2, 532, 0, 40, now(), NULL, 12, 4096, 0, 0, 0);
 
 CREATE TABLE sweep.tables (
-    relid oid, schemaname text, relname text, lane text, dead_tuples bigint,
+    relid oid, schemaname text, relname text, lane text, live_tuples bigint, dead_tuples bigint,
     vacuum_threshold float8, ins_since_vacuum bigint, insert_threshold float8,
     mod_since_analyze bigint, analyze_threshold float8, pages bigint, frozen_pages bigint,
-    all_visible_pages bigint, xid_age integer, mxid_age integer, score float8, xid_score float8,
+    all_visible_pages bigint, xid_age integer, mxid_age integer, xid_limit integer,
+    mxid_limit integer, score float8, xid_score float8,
     mxid_score float8, vacuum_score float8, vacuum_insert_score float8, analyze_score float8,
     do_vacuum boolean, decision text, reason text, not_before timestamptz, blocked_by integer[],
     truncatable_bytes bigint, snoozed_until timestamptz, last_run timestamptz);
 
 INSERT INTO sweep.tables VALUES
-(16401, 'public', 'pgbench_accounts', 'user', 23456, 20050, 1000, 21000, 24456, 10050, 1640, 400,
- 1000, 1000000, 3, 1.17, 0.005, 0, 1.17, 0.05, 2.43, true, 'due',
+(16401, 'public', 'pgbench_accounts', 'user', 100000, 23456, 20050, 1000, 21000, 24456, 10050, 1640, 400,
+ 1000, 1000000, 3, 200000000, 400000000, 1.17, 0.005, 0, 1.17, 0.05, 2.43, true, 'due',
  'dead tuples 23,456 above threshold 20,050', NULL, NULL, 0, NULL, now() - interval '3 min'),
-(1249, 'pg_catalog', 'pg_attribute', 'catalog', 800, 640, 10, NULL, 10, 350, 60, 0, 10, 500, 1, 1.25,
+(1249, 'pg_catalog', 'pg_attribute', 'catalog', 2900, 800, 640, 10, NULL, 10, 350, 60, 0, 10, 500, 1, 200000000, 400000000, 1.25,
  0, 0, 1.25, 0, 0.03, true, 'locked', 'dead tuples 800 above threshold 640',
  now() + interval '10 s', '{4711,4712}', 8192, NULL, NULL),
-(16500, 'sales', 'order_lines_2026_partition', 'user', 10, 99999, 10, 99999, 10, 99999, 8278700, 8278000,
- 8278100, 99000000, 1, 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
+(16500, 'sales', 'order_lines_2026_partition', 'user', 500000, 10, 99999, 10, 99999, 10, 99999, 8278700, 8278000,
+ 8278100, 99000000, 1, 200000000, 400000000, 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
  now() + interval '1 h', now() - interval '2 d');
 
 CREATE TABLE sweep.queue (
@@ -148,9 +149,10 @@ INSERT INTO sweep.blockers VALUES
 CREATE FUNCTION sweep.explain(
     OUT rank integer, OUT relation text, OUT verdict text, OUT cause text, OUT evidence text,
     OUT fix text, OUT risk text) RETURNS SETOF record LANGUAGE sql AS $$
-VALUES (2, 'bench.public.t', 'due', 'all worker slots are busy', 'two of two', NULL, NULL),
-       (1, 'bench.public.pgbench_accounts', 'due, and not vacuumed', 'locked by process 4711',
-        'AccessExclusiveLock for 5 min', 'SELECT pg_cancel_backend(4711);', 'its statement fails')
+VALUES (1, 'public.pgbench_accounts', 'due, and not vacuumed', 'locked by process 4711',
+        'AccessExclusiveLock for 5 min', 'SELECT pg_cancel_backend(4711);', 'its statement fails'),
+       (2, 'public.pgbench_accounts', 'due, and not vacuumed', 'minimum interval', 'until 12:00', NULL, NULL),
+       (1, 'public.t', 'due', 'all worker slots are busy', 'two of two', NULL, NULL)
 $$;
 CREATE FUNCTION sweep.explain(
     which regclass, OUT rank integer, OUT relation text, OUT verdict text, OUT cause text,

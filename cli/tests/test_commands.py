@@ -57,7 +57,7 @@ def test_status_json(pgsweep: Pgsweep, flags: Flags) -> None:
         ("runs", model.Run, 20),
         ("databases", model.Database, 4),
         ("tables", model.Table, 3),
-        ("explain", model.Cause, 2),
+        ("explain", model.Cause, 3),
         ("blockers", model.Blocker, 2),
     ],
 )
@@ -175,9 +175,13 @@ def test_tables_of_several_databases(pgsweep: Pgsweep, flags: Flags) -> None:
 
 def test_explain(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("explain", *flags).out.splitlines()
-    assert lines[0] == "1. bench.public.pgbench_accounts: due, and not vacuumed"
+    assert lines[0] == "1. public.pgbench_accounts: due, and not vacuumed"
     assert lines[3] == "   fix       SELECT pg_cancel_backend(4711);"
-    assert lines[5] == "2. bench.public.t: due"
+    # A table's causes stay together.
+    assert [line for line in lines if not line.startswith(" ")][1:] == [
+        "2. public.pgbench_accounts: due, and not vacuumed",
+        "1. public.t: due",
+    ]
     one = pgsweep("explain", "--json", "orders", *flags).json()
     assert [row["relation"] for row in one] == ["public.orders"]
     # As it is written in SQL, or as it is.

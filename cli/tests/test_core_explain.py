@@ -268,8 +268,8 @@ HOLDERS: list[tuple[dict[str, Any], str, str, str, str]] = [
             "datname": None,
             "active": True,
         },
-        "physical slot",
-        'physical slot "s"',
+        "standby feedback",
+        'feedback of standby "s"',
         "ALTER SYSTEM SET hot_standby_feedback = off;",
         "cancels queries on the standby",
     ),
@@ -310,12 +310,22 @@ HOLDERS: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     (
         {"backend_type": "walsender", "state": "active", "datname": None},
-        "base backup/other",
-        "a walsender, process 4712",
+        "other",
+        "process 4712",
         "SELECT pg_terminate_backend(4712);",
         "begin again",
     ),
 ]
+
+
+def test_a_setting_can_hold_the_horizon() -> None:
+    setting = samples.holder(
+        source="setting", pid=None, datname=None, name="vacuum_defer_cleanup_age", since=None
+    )
+    (blocker,) = blockers((setting,), "bench")
+    assert (blocker.kind, described(blocker, "bench")) == ("other", "vacuum_defer_cleanup_age")
+    assert str(blocker.fix).startswith("ALTER SYSTEM RESET vacuum_defer_cleanup_age;")
+    assert affects(blocker, "bench", is_shared=False, is_catalog=False)
 
 
 @pytest.mark.parametrize(("given", "kind", "words", "fix", "risk"), HOLDERS)

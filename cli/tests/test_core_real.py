@@ -390,7 +390,7 @@ def test_a_standby(core: ThrowawayServer, ask: Ask, pgsweep: Pgsweep) -> None:
     core.run(["pg_basebackup", "-D", data, "-R", "-c", "fast", *core.flags("postgres")[:-2]])
     given = (f"port={port}", "hot_standby_feedback=on", "wal_receiver_status_interval=1s")
     options = [word for setting in given for word in ("-c", setting)]
-    core.start(["postgres", "-D", data, *options], log="standby.log")
+    standby = core.start(["postgres", "-D", data, *options], log="standby.log")
     there = ("-h", str(core.folder), "-p", port, "-U", "postgres", "-d", "postgres")
     until(lambda: pgsweep("status", *there).code != 2)
     found = pgsweep("status", *there)
@@ -415,10 +415,22 @@ def test_a_standby(core: ThrowawayServer, ask: Ask, pgsweep: Pgsweep) -> None:
             "SELECT pg_reload_conf()",
         ):
             core.run(["psql", "-X", *there, "-c", statement])
-        row = until(lambda: kinds(ask).get("physical slot"))
-        assert (row["name"], row["state"]) == ("for_standby", "active")
+        row = until(
+            lambda: (
+                (found := kinds(ask).get("standby feedback"))
+                and found["state"] == "active"
+                and found
+            )
+        )
+        assert row["name"] == "for_standby"
         assert "hot_standby_feedback = off" in row["fix"]
         far.close()
+    standby.terminate()
+    # Nobody uses the slot any more, and it still holds.
+    row = until(lambda: kinds(ask).get("physical slot"))
+    assert (row["name"], row["state"]) == ("for_standby", "inactive")
+    core.psql("postgres", row["fix"])
+    until(lambda: "physical slot" not in kinds(ask))
 
 
 def test_the_answers_of_a_server_without_it(ask: Ask) -> None:

@@ -55,7 +55,7 @@ def test_panels(keys: list[str], panel: Panel) -> None:
 
 
 def test_the_fourth_panel_is_where_there_is_a_queue() -> None:
-    queue = (samples.waiting(), samples.waiting(position=2, relid=7))
+    queue = (samples.waiting(), samples.waiting(position=2, datid=None, relid=7))
     known = replace(SNAPSHOT, queue=queue)
     assert handle_key(UiState(), "4", known)[0].focus is Panel.QUEUE
     assert handle_key(UiState(), "4", SNAPSHOT)[0].focus is Panel.PROGRESS

@@ -77,6 +77,16 @@ def _status(**given: Any) -> dict[str, Any]:
             State.CRITICAL,
             "horizon held for 7 h",
         ),
+        # A standby that has been connected for a week is well.
+        (
+            {
+                "blockers": (
+                    samples.blocker(kind="standby feedback", since=samples.NOW - timedelta(days=7)),
+                )
+            },
+            State.OK,
+            "no horizon held",
+        ),
         (
             {"blockers": (samples.blocker(since=None, age=60_000_000),)},
             State.CRITICAL,

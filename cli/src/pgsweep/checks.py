@@ -438,8 +438,9 @@ def _horizon(facts: Facts) -> Check:
         if compute.is_old(blocker, now) and not compute.is_old(worst, now):
             worst = blocker
     age = f"{worst.age or 0:,} transactions old"
-    if worst.since is not None:
-        minutes = max(0.0, (now - worst.since).total_seconds()) / 60
+    since = compute.held_since(worst)
+    if since is not None:
+        minutes = max(0.0, (now - since).total_seconds()) / 60
         age += f", for {minutes:.0f} min" if minutes < 120 else f", for {minutes / 60:.0f} h"
     what = described(worst, facts.server.dbname)
     text = f"held by {what}, {age}; withholds {worst.withholds or 'dead rows'}"

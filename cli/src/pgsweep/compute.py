@@ -141,9 +141,18 @@ def _round_is_stale(report: StatusReport) -> bool:
     return last is not None and report.server.now - last > STALE_ROUND
 
 
+def held_since(blocker: Blocker) -> datetime | None:
+    """Return since when it has held back, where that is known.
+
+    Of a standby only the start of its connection is, and that says nothing.
+    """
+    return None if blocker.kind == "standby feedback" else blocker.since
+
+
 def is_old(blocker: Blocker, now: datetime) -> bool:
     """Tell whether a holder of the horizon is a problem, and not just somebody's long query."""
-    long = blocker.since is not None and now - blocker.since >= LONG_HOLDER
+    since = held_since(blocker)
+    long = since is not None and now - since >= LONG_HOLDER
     return long or (blocker.age or 0) >= LONG_HOLDER_XIDS
 
 

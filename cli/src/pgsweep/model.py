@@ -226,6 +226,7 @@ class Table:
     schemaname: str | None
     relname: str | None
     lane: str | None
+    live_tuples: int | None
     dead_tuples: int | None
     vacuum_threshold: float | None
     ins_since_vacuum: int | None
@@ -238,6 +239,9 @@ class Table:
     all_visible_pages: int | None
     xid_age: int | None
     mxid_age: int | None
+    # the ages at which the core daemon vacuums it in any case
+    xid_limit: int | None
+    mxid_limit: int | None
     score: float | None
     xid_score: float | None
     mxid_score: float | None
@@ -259,7 +263,8 @@ class Waiting:
     """A row of sweep.queue: a table that is to be vacuumed, of any database."""
 
     position: int
-    datid: int
+    # None: a shared catalog, which is every database's
+    datid: int | None
     datname: str | None
     relid: int
     schemaname: str | None

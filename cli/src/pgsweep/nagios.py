@@ -195,12 +195,12 @@ def _ages(watched: Watched) -> Iterator[Figure]:
 
 def _holder(watched: Watched) -> Iterator[Figure]:
     now = watched.server.now
-    held = [row for row in watched.blockers if row.since is not None]
-    longest = min(held, key=lambda row: row.since or now, default=None)
-    if longest is None or longest.since is None:
+    longest = min(watched.blockers, key=lambda row: compute.held_since(row) or now, default=None)
+    since = compute.held_since(longest) if longest is not None else None
+    if longest is None or since is None:
         yield Figure("holder", 0.0, "no horizon held")
     else:
-        seconds = max(0.0, (now - longest.since).total_seconds())
+        seconds = max(0.0, (now - since).total_seconds())
         who = described(longest, watched.server.dbname)
         yield Figure("holder", seconds, f"horizon held for {_span(seconds)} by {who}")
     oldest = max(watched.blockers, key=lambda row: row.age or 0, default=None)

@@ -68,9 +68,13 @@ def kind_of(holder: Holder) -> str:
     """Return the word for what holds the horizon."""
     if holder.source == "prepared":
         return "prepared transaction"
-    if holder.source == "slot":
-        return "logical slot" if holder.slot_type == "logical" else "physical slot"
-    if holder.source == "standby":
+    if holder.source == "setting":
+        return "other"
+    if holder.source == "slot" and holder.slot_type == "logical":
+        return "logical slot"
+    if holder.source == "slot" and not holder.active:
+        return "physical slot"
+    if holder.source in ("slot", "standby"):
         return "standby feedback"
     if holder.doing == "create index":
         return "create index"
@@ -79,7 +83,7 @@ def kind_of(holder: Holder) -> str:
     if (holder.state or "").startswith("idle in transaction"):
         return "idle in transaction"
     if holder.backend_type == "walsender":
-        return "base backup/other"
+        return "other"
     return "transaction"
 
 
@@ -116,8 +120,9 @@ def described(blocker: Blocker, dbname: str) -> str:
         "idle in transaction": "a session idle in transaction, process",
         "create index": "CREATE INDEX, process",
         "vacuum": "ANALYZE or a rewriting VACUUM, process",
-        "base backup/other": "a walsender, process",
     }
+    if blocker.kind == "other":
+        return f"process {blocker.pid}{elsewhere}" if blocker.pid else f"{blocker.name}"
     if blocker.kind in words:
         return f"{words[blocker.kind]} {blocker.pid}{elsewhere}"
     return f"an open transaction{pid}{elsewhere}"
@@ -166,7 +171,12 @@ def _remedy(kind: str, holder: Holder) -> tuple[str, str]:
             f"SELECT pg_terminate_backend({pid});",
             "the session's uncommitted work is rolled back and its client loses the connection",
         )
-    if kind == "base backup/other":
+    if holder.source == "setting":
+        return (
+            f"ALTER SYSTEM RESET {holder.name}; SELECT pg_reload_conf();",
+            "queries on standbys without feedback are cancelled more often",
+        )
+    if kind == "other":
         return (
             f"SELECT pg_terminate_backend({pid});",
             "what this walsender was doing (a backup, the first copy of a subscription) "
@@ -198,13 +208,6 @@ def _prepared(holder: Holder) -> tuple[str, str]:
 def _slot(kind: str, holder: Holder) -> tuple[str, str]:
     name = literal(holder.name or "")
     if kind == "physical slot":
-        if holder.active:
-            return (
-                "ALTER SYSTEM SET hot_standby_feedback = off; SELECT pg_reload_conf(); "
-                "-- on the standby that uses the slot, or end its long query there",
-                "replay then cancels queries on the standby that still need these rows, "
-                "after max_standby_streaming_delay",
-            )
         return (
             f"SELECT pg_drop_replication_slot({name});",
             "its standby loses its place: when the WAL it still needs is gone, "

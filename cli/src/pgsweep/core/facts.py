@@ -47,7 +47,7 @@ class Relation:
 class Holder:
     """Something with an xmin: a session, a prepared transaction, a slot, a standby."""
 
-    # backend | prepared | slot | standby
+    # backend | prepared | slot | standby | setting
     source: str
     pid: int | None
     datname: str | None

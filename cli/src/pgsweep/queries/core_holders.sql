@@ -40,3 +40,7 @@ SELECT CASE WHEN EXISTS (SELECT FROM pg_replication_slots s
        backend_xmin::text::int8, age(backend_xmin), NULL, NULL, NULL
 FROM pg_stat_replication r
 WHERE backend_xmin IS NOT NULL
+UNION ALL
+SELECT 'setting', NULL, NULL, NULL, name, NULL, NULL, NULL, NULL, NULL, NULL, setting::int4, NULL, NULL, NULL
+FROM pg_settings
+WHERE name = 'vacuum_defer_cleanup_age' AND setting <> '0'

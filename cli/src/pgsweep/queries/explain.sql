@@ -1,3 +1,2 @@
 SELECT rank, relation, verdict, cause, evidence, fix, risk
 FROM sweep.explain(%(relid)s::oid::regclass)
-ORDER BY rank

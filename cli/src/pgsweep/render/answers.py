@@ -20,6 +20,7 @@ LABEL = 10
 LEAST_ROOM = 30
 DECISION_STYLE = {
     "due": "bold yellow",
+    "vacuum": "bold yellow",
     "locked": "bold red",
     "running": "bold green",
     "disabled": "cyan",
@@ -162,7 +163,8 @@ def blocker_columns(now: datetime) -> tuple[Column[Blocker], ...]:
 
 
 def _for(row: Blocker, now: datetime) -> str:
-    return text.UNKNOWN if row.since is None else text.duration(now - row.since)
+    since = compute.held_since(row)
+    return text.UNKNOWN if since is None else text.duration(now - since)
 
 
 def blocker_lines(rows: Sequence[Blocker], now: datetime, width: int) -> list[Text]:

@@ -80,7 +80,7 @@ def keys_of(panel: Panel, snapshot: Snapshot | None) -> list[int]:
 
 def waiting_key(row: Waiting) -> int:
     """Return one number for a table of a database."""
-    return row.datid << 32 | row.relid
+    return (row.datid or 0) << 32 | row.relid
 
 
 def next_interval(interval_s: float, longer: bool) -> float:
