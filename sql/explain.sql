@@ -141,7 +141,7 @@ FROM sweep.get_progress() p JOIN pg_database d ON d.oid = p.datid
 WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting'
 UNION ALL
 (SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || a.pid, format('prepared transaction "%s"', x.gid), 'pid ' || l.pid)),
-	concat_ws(', ', l.mode || CASE WHEN NOT l.granted THEN ' (waited for)' END, a.usename, nullif(a.application_name, ''), a.state,
+	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, a.usename, nullif(a.application_name, ''), a.state,
 		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(a.query, 100)),
 	CASE WHEN x.gid IS NOT NULL THEN format('ROLLBACK PREPARED %L;', x.gid)
 	     WHEN a.state LIKE 'idle in transaction%' THEN format('SELECT pg_catalog.pg_terminate_backend(%s);', l.pid)
