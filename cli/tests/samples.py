@@ -66,6 +66,8 @@ def status(**given: Any) -> Status:
         "max_workers": 2,
         "last_round_at": NOW - timedelta(seconds=1),
         "last_round_time": 1.25,
+        "max_lock_time": 0.06,
+        "naptime": 1000.0,
         "relations": 812,
         "due": 4,
         "worker_start_failures": 0,

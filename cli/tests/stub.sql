@@ -85,7 +85,8 @@ CREATE TABLE sweep.status (
     sql_version text, library_version text, server_version_built integer, mode text,
     effective_mode text, reason text, launcher_pid integer, launcher_started_at timestamptz,
     workers integer, max_workers integer, rounds bigint, last_round_at timestamptz,
-    last_round_time double precision, max_round_time double precision, relations bigint,
+    last_round_time double precision, max_round_time double precision,
+    max_lock_time double precision, naptime double precision, relations bigint,
     due bigint, worker_starts bigint, worker_start_failures bigint, runs bigint,
     runs_saved_at timestamptz, runs_save_error text, decisions_used integer,
     decisions_size integer, decisions_dropped bigint, databases_dropped bigint,
@@ -93,7 +94,7 @@ CREATE TABLE sweep.status (
 
 INSERT INTO sweep.status VALUES
 ('0.1.0', '0.1.0', 150020, 'act', 'act', NULL, 48001, now() - interval '1 day', 1, 2, 86400,
- now(), 1.25, 8.5, 4620, 2, 532, 0, 40, now(), NULL, 12, 4096, 0, 0, 0);
+ now(), 1.25, 8.5, 0.06, 1000, 4620, 2, 532, 0, 40, now(), NULL, 12, 4096, 0, 0, 0);
 
 CREATE TABLE sweep.tables (
     relid oid, schemaname text, relname text, lane text, live_tuples bigint, dead_tuples bigint,

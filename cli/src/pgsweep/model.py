@@ -46,6 +46,8 @@ class Status:
     last_round_at: datetime | None
     last_round_time: float | None
     max_round_time: float | None
+    max_lock_time: float | None
+    naptime: float | None
     relations: int | None
     due: int | None
     worker_starts: int | None
