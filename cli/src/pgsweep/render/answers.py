@@ -180,7 +180,9 @@ def blocker_lines(rows: Sequence[Blocker], now: datetime, width: int) -> list[Te
     for row in rows:
         lines.append(grid.row(layout, row))
         if row.query:
-            query = text.cut(text.printable(" ".join(row.query.split())), width - 13)
+            query = text.cut(
+                text.printable(" ".join(row.query.split())), width - len(INDENT) - LABEL
+            )
             lines.append(Text(f"{INDENT}{'query':<{LABEL}}{query}", style="dim"))
         lines += _part("withholds", row.withholds, width)
         lines += _statement("fix", row.fix)
