@@ -49,19 +49,24 @@ def test_nothing_but_a_statement_is_too_long(width: int) -> None:
         *answers.note_lines(["n " * 100], width),
     ]
     for line in lines:
-        statement = line.plain.startswith("   fix ")
+        statement = line.plain.startswith("    fix ")
         assert statement or cell_len(line.plain) <= width, line.plain
 
 
 def test_causes() -> None:
     lines = plain(answers.cause_lines((samples.cause(),), 80))
     assert lines == [
-        "1. public.orders: due, and not vacuumed",
-        "   cause     locked by process 4711",
-        "   evidence  AccessExclusiveLock for 5 min",
-        "   fix       SELECT pg_cancel_backend(4711);",
-        "   risk      its statement fails",
+        "public.orders: due, and not vacuumed",
+        "1.  cause     locked by process 4711",
+        "    evidence  AccessExclusiveLock for 5 min",
+        "    fix       SELECT pg_cancel_backend(4711);",
+        "    risk      its statement fails",
     ]
+    # A table's causes stand together.
+    two = (samples.cause(rank=9), samples.cause(rank=10, cause="workers are busy"))
+    lines = plain(answers.cause_lines(two, 80))
+    assert lines.count("public.orders: due, and not vacuumed") == 1
+    assert lines[5] == "10. cause     workers are busy"
     # What there is nothing to say about is left out.
     lines = plain(answers.cause_lines((samples.cause(fix="", risk=None),), 80))
     assert not [line for line in lines if "fix" in line or "risk" in line]
@@ -72,8 +77,8 @@ def test_blockers() -> None:
     lines = plain(answers.blocker_lines(rows, samples.NOW, 80))
     assert " ".join(lines[0].split()) == "KIND AGE FOR PID NAME DATABASE USER"
     assert " ".join(lines[1].split()) == "idle in transaction 123k 10:00 4712 psql bench alice"
-    assert lines[2] == "   query     SELECT 1"
-    assert lines[4] == "   fix       SELECT pg_terminate_backend(4712);"
+    assert lines[2] == "    query     SELECT 1"
+    assert lines[4] == "    fix       SELECT pg_terminate_backend(4712);"
     assert " - " in lines[6]
     (nothing,) = plain(answers.blocker_lines((), samples.NOW, 80))
     assert nothing == "nothing holds the horizon back"

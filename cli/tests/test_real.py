@@ -6,10 +6,11 @@ import dataclasses
 import time
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 
 from conftest import Pgsweep, needs_extension
-from pgsweep import model
+from pgsweep import db, model
 from pgsweep.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = [pytest.mark.server, needs_extension]
@@ -47,6 +48,94 @@ def unloaded() -> Iterator[ThrowawayServer]:
     with ThrowawayServer(default_pg_config(), {}) as server:
         server.psql("postgres", "CREATE EXTENSION pg_sweep")
         yield server
+
+
+@pytest.mark.parametrize(
+    ("view", "kind"),
+    [
+        ("tables", model.Table),
+        ("queue", model.Waiting),
+        ("blockers", model.Blocker),
+        ("status", model.Status),
+    ],
+)
+def test_model_has_the_columns_of_the_views(real: ThrowawayServer, view: str, kind: type) -> None:
+    offered = real.psql(
+        "postgres",
+        "SELECT attname FROM pg_attribute "
+        f"WHERE attrelid = 'sweep.{view}'::regclass AND attnum > 0 AND NOT attisdropped",
+    ).split()
+    # Of a table of this database it need not say which one it is.
+    assert set(offered) == set(columns(kind)) - ({"datname"} if kind is model.Table else set())
+
+
+def test_tables(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    flags = (*real.flags("postgres"), "-U", "watcher")
+    rows = {row["relname"]: row for row in pgsweep("tables", "--json", "-n", "999", *flags).json()}
+    assert list(rows["t"]) == columns(model.Table)
+    assert rows["t"]["vacuum_threshold"] == pytest.approx(50 + 0.2 * rows["t"]["live_tuples"])
+    text = pgsweep("tables", *flags)
+    assert text.code == 0
+    assert "has no pg_sweep" not in text.out
+    # The other database has no extension: there core's views answer.
+    other = pgsweep("tables", "--json", "--database", "template1", *flags)
+    assert other.code == 0
+    assert 'Database "template1" has no pg_sweep' in other.err
+
+
+def test_explain_blockers_and_check(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    flags = (*real.flags("postgres"), "-U", "watcher")
+    where = f"host={real.folder} port={real.port} user=postgres dbname=postgres"
+    with psycopg.connect(where, autocommit=True) as conn:
+        conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        conn.execute("SELECT 1")
+        pid = conn.info.backend_pid
+        real.psql(
+            "postgres", "CREATE TABLE IF NOT EXISTS held AS SELECT generate_series(1, 9000) i"
+        )
+        real.psql("postgres", "DELETE FROM held")
+        rows = pgsweep("blockers", "--json", *flags).json()
+        (row,) = (row for row in rows if row["pid"] == pid)
+        assert row["kind"] == "idle in transaction"
+        assert row["fix"]
+        assert f" {pid} " in pgsweep("blockers", *flags).out
+        assert f"process {pid}" in pgsweep("doctor", *flags).out
+        deadline = time.monotonic() + PATIENCE_S
+        while not any(
+            str(pid) in f"{cause['cause']} {cause['evidence']} {cause['fix']}"
+            for cause in pgsweep("explain", "held", "--json", *flags).json()
+        ):
+            assert time.monotonic() < deadline, pgsweep("explain", "held", *flags).out
+            time.sleep(0.1)
+        assert pgsweep("explain", *flags).code == 0
+        check = pgsweep(
+            "check", "--warning", "overdue=off,holder=1s", "--critical", "overdue=off", *flags
+        )
+        assert check.code in (0, 1), check.out
+        assert " round=" in check.out
+    real.psql("postgres", "DROP TABLE held")
+
+
+def test_top_reads_the_queue(real: ThrowawayServer) -> None:
+    with db.connect(real.target("postgres")) as session:
+        assert session.snapshot().queue is not None
+
+
+def test_on_hold(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
+    flags = real.flags("postgres")
+    real.psql("postgres", "SELECT sweep.hold('1 hour')")
+    try:
+        assert ", on hold until " in pgsweep("status", *flags).out
+    finally:
+        real.psql("postgres", "SELECT sweep.unhold()")
+    assert "on hold" not in pgsweep("status", *flags).out
+    real.psql("postgres", "CREATE TABLE asleep (i int)")
+    real.psql("postgres", "SELECT sweep.snooze('asleep', '1 hour')")
+    try:
+        assert "1 snoozed" in pgsweep("status", *flags).out
+    finally:
+        real.psql("postgres", "SELECT sweep.snooze('asleep', '0')")
+        real.psql("postgres", "DROP TABLE asleep")
 
 
 @pytest.mark.parametrize("command", ["progress", "runs", "databases"])

@@ -298,6 +298,7 @@ class Session:
             last_hour=self.last_hour(),
             progress=self.progress(),
             databases=self.databases(),
+            snoozed=self._dicts("snoozed")[0]["snoozed"],
             server=self.server(),
         )
 

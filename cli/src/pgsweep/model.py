@@ -60,7 +60,10 @@ class Status:
     decisions_dropped: int | None
     databases_dropped: int | None
     recent_crashes: int | None
-    # Only a server that can be told to hold has it.
+    # In milliseconds: the longest that a round locked statistics, and the scout's own naptime.
+    max_lock_time: float | None = None
+    naptime: float | None = None
+    # None: not on hold.
     held_until: datetime | None = None
 
 
@@ -356,6 +359,8 @@ class StatusReport:
     last_hour: LastHour
     progress: tuple[Progress, ...] = ()
     databases: tuple[Database, ...] = ()
+    # tables that somebody asked to be left alone for a while
+    snoozed: int = 0
 
 
 @dataclass(frozen=True)

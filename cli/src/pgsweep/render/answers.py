@@ -15,7 +15,7 @@ from pgsweep.model import Blocker, Cause, Table, Waiting
 from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
 
-INDENT = "   "
+INDENT = "    "
 LABEL = 10
 LEAST_ROOM = 30
 DECISION_STYLE = {
@@ -108,25 +108,29 @@ def table_lines(
 
 
 def cause_lines(causes: Sequence[Cause], width: int) -> list[Text]:
-    """Return causes, the worst first, each with evidence, fix and risk."""
+    """Return causes with evidence, fix and risk, the worst first; a table's together."""
     if not causes:
         return [Text("no table is due, and nothing keeps one from being vacuumed")]
     lines: list[Text] = []
+    before = ""
     for cause in causes:
-        head = f"{cause.rank}. {cause.relation or text.UNKNOWN}: {cause.verdict or ''}"
-        lines += _wrapped(head, width, "", INDENT, "bold")
-        lines += _part("cause", cause.cause, width)
+        head = f"{cause.relation or text.UNKNOWN}: {cause.verdict or ''}"
+        if head != before:
+            lines += _wrapped(head, width, "", INDENT, "bold")
+        before = head
+        number = f"{cause.rank}."
+        lines += _part("cause", cause.cause, width, f"{number:<{len(INDENT)}}")
         lines += _part("evidence", cause.evidence, width)
         lines += _statement("fix", cause.fix)
         lines += _part("risk", cause.risk, width)
     return lines
 
 
-def _part(label: str, value: str | None, width: int, style: str = "") -> list[Text]:
+def _part(label: str, value: str | None, width: int, lead: str = INDENT) -> list[Text]:
     if not value:
         return []
-    first = f"{INDENT}{label:<{LABEL}}"
-    return _wrapped(value, width, first, " " * len(first), style)
+    first = f"{lead}{label:<{LABEL}}"
+    return _wrapped(value, width, first, " " * len(first))
 
 
 def _statement(label: str, value: str | None) -> list[Text]:
@@ -176,7 +180,9 @@ def blocker_lines(rows: Sequence[Blocker], now: datetime, width: int) -> list[Te
     for row in rows:
         lines.append(grid.row(layout, row))
         if row.query:
-            query = text.cut(text.printable(" ".join(row.query.split())), width - 13)
+            query = text.cut(
+                text.printable(" ".join(row.query.split())), width - len(INDENT) - LABEL
+            )
             lines.append(Text(f"{INDENT}{'query':<{LABEL}}{query}", style="dim"))
         lines += _part("withholds", row.withholds, width)
         lines += _statement("fix", row.fix)

@@ -45,6 +45,7 @@ def status(report: StatusReport) -> str:
             "running": compute.started_by_counts(report.progress),
             "last_hour": dataclasses.asdict(report.last_hour),
             "databases": [dataclasses.asdict(database) for database in report.databases],
+            "snoozed": report.snoozed,
             "problems": list(compute.problems(report)),
         }
     )

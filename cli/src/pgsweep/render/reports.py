@@ -36,7 +36,7 @@ def status_lines(report: StatusReport, width: int) -> list[Text]:
         ("pg_sweep", f"{status.library_version}, mode {_mode_text(report)}"),
         ("launcher", _launcher_text(report)),
         ("running", _running_text(report.progress)),
-        ("due", f"{status.due or 0:,} of {compute.plural(status.relations or 0, 'relation')}"),
+        ("due", _due_text(report)),
         (
             "last hour",
             f"{compute.plural(hour.runs, 'run')}, "
@@ -72,6 +72,12 @@ def _mode_text(report: StatusReport) -> str:
         return f"{status.mode}{held}"
     reason = f" ({status.reason})" if status.reason else ""
     return f"{status.mode}, in effect {status.effective_mode}{reason}{held}"
+
+
+def _due_text(report: StatusReport) -> str:
+    status = report.status
+    due = f"{status.due or 0:,} of {compute.plural(status.relations or 0, 'relation')}"
+    return f"{due}, {report.snoozed:,} snoozed" if report.snoozed else due
 
 
 def _held_text(report: StatusReport) -> str:
