@@ -38,10 +38,7 @@ conclude(const Request *request, RunOutcome outcome)
 								 clock_after(now, backoff_ms(LOCKED_BACKOFF_MS, LOCKED_BACKOFF_MAX_MS,
 															 request->attempts + 1)),
 								 true))
-		ereport(LOG,
-				(errmsg("pg_sweep: the vacuum of \"%s.%s\" that \"%s\" asked for is given up: lock not available, %d times",
-						request->schemaname, request->relname, request->requested_by,
-						REQUEST_ATTEMPTS_LIMIT)));
+		request_log_end(request, psprintf("lock not available, %d times", REQUEST_ATTEMPTS_LIMIT));
 }
 
 /* false: another worker has just taken the table. */

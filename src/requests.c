@@ -48,6 +48,14 @@ request_state_name(int state)
 	return names[state];
 }
 
+void
+request_log_end(const Request *request, const char *reason)
+{
+	ereport(LOG,
+			(errmsg("pg_sweep: the vacuum of \"%s.%s\" that \"%s\" asked for is given up: %s",
+					request->schemaname, request->relname, request->requested_by, reason)));
+}
+
 static bool
 same_key(DecisionKey a, DecisionKey b)
 {
@@ -198,8 +206,8 @@ requests_copy(int *count)
 static void
 give_back_at_exit(int code, Datum arg)
 {
-	if (have_one)
-		(void) requests_give_back(&mine, 0, true);
+	if (have_one && !requests_give_back(&mine, 0, true))
+		request_log_end(&mine, "its worker has ended too often");
 }
 
 static bool
@@ -363,9 +371,7 @@ requests_drop(const char *(*why_not) (const Request *request))
 		}
 		unlock();
 		if (found)
-			ereport(LOG,
-					(errmsg("pg_sweep: the vacuum of \"%s.%s\" that \"%s\" asked for is given up: %s",
-							dropped->schemaname, dropped->relname, dropped->requested_by, reason)));
+			request_log_end(dropped, reason);
 	}
 	pfree(requests);
 }

@@ -10,6 +10,9 @@
 
 extern const char *request_state_name(int state);
 
+/* Whoever asked for it may look for the reason in the log. */
+extern void request_log_end(const Request *request, const char *reason);
+
 /*
  * A backend: puts all of them, as one request, whose id is returned.  One that
  * is asked for already keeps its place; if all are, the id is that of the

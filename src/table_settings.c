@@ -19,6 +19,7 @@
 
 #include "access/detoast.h"
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"

@@ -102,7 +102,7 @@ garbage($node, 'other', 'no_inserts', rows => 5000, dead => 1, with => 'autovacu
 after_a_visit('other', 'reloptions');
 is(run_count($_), '0', "$_ is not vacuumed") for qw(disabled tolerant no_inserts);
 is( sql($node, "SELECT relname, decision, substring(reason, '^[^,]*') FROM sweep.decisions WHERE relname IN ('disabled', 'tolerant', 'no_inserts') ORDER BY 1"),
-	"disabled|disabled|autovacuum_enabled is off for this table\n"
+	"disabled|disabled|switched off for this table\n"
 	  . "no_inserts|below threshold|dead tuples 1 of 50\n"
 	  . "tolerant|below threshold|dead tuples 500 of 600",
 	'and sweep.decisions tells why');
