@@ -161,7 +161,9 @@ ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared) LIMIT 3)
 UNION ALL
 SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting', 'its vacuums keep being cancelled',
 	format('%s times since %s, tried again at %s; the last one: %s', g.times, date_trunc('second', g.first_at), date_trunc('second', g.not_before),
-		coalesce((SELECT format('pid %s (%s) after %s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason)
+		coalesce((SELECT format('pid %s (%s) after %s%s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason,
+				(SELECT format(' (%s)', concat_ws(', ', w.usename, nullif(w.application_name, ''), left(w.query, 100)))
+				 FROM pg_stat_activity w WHERE w.pid::text = substring(r.reason FROM 'gave way to pid (\d+)$') AND w.backend_start < r.ended_at))
 			FROM sweep.runs r WHERE r.relid = t.relid AND r.datname = current_database() AND r.outcome = 'cancelled'
 			ORDER BY r.run_id DESC LIMIT 1), 'not in the ledger any more')),
 	format('VACUUM %s;', t.relid::regclass),

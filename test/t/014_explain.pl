@@ -240,9 +240,10 @@ is(sql($node, q{SELECT waiting_since FROM sweep.queue WHERE datname = 'other' AN
 
 $session = session($node);
 $session->query_safe(q{SET application_name = 'impatient'});
+$pid = $session->query_safe('SELECT pg_backend_pid()');
 $session->query_safe('BEGIN; LOCK TABLE slow_one IN ACCESS EXCLUSIVE MODE; ROLLBACK');
 explained('cancelled', 'slow_one', cause => 'its vacuums keep being cancelled', verdict => 'due, but waiting',
-	evidence => qr/^1 times since .*, tried again at .*; the last one: pid \d+ \(sweep\) after /, fix => qr/^VACUUM public\.slow_one;$/);
+	evidence => qr/^1 times since .*, tried again at .*; the last one: pid \d+ \(sweep\) after .*; gave way to pid $pid \(\w+, impatient, /, fix => qr/^VACUUM public\.slow_one;$/);
 $session->quit;
 poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'waits' AND outcome = 'done'}, 'the worker is free then');
 sql($node, 'DROP TABLE slow_one');
