@@ -140,16 +140,18 @@ SELECT 100, 'being vacuumed now', 'a vacuum is working on it',
 FROM sweep.get_progress() p JOIN pg_database d ON d.oid = p.datid
 WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting'
 UNION ALL
-(SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || a.pid, format('prepared transaction "%s"', x.gid), 'pid ' || l.pid)),
+(SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || l.pid, 'prepared transaction "' || x.gid || '"', 'a prepared transaction')),
 	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, a.usename, nullif(a.application_name, ''), a.state,
 		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(a.query, 100)),
 	CASE WHEN x.gid IS NOT NULL THEN format('ROLLBACK PREPARED %L;', x.gid)
 	     WHEN a.state LIKE 'idle in transaction%' THEN format('SELECT pg_catalog.pg_terminate_backend(%s);', l.pid)
-	     ELSE format('SELECT pg_catalog.pg_cancel_backend(%s);', l.pid) END,
+	     WHEN l.pid IS NOT NULL THEN format('SELECT pg_catalog.pg_cancel_backend(%s);', l.pid) END,
 	CASE WHEN x.gid IS NOT NULL THEN 'what the transaction did is lost; its transaction manager may have promised to commit it'
 	     ELSE 'its transaction is rolled back' END
 FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-	LEFT JOIN pg_prepared_xacts x ON l.pid IS NULL AND l.virtualtransaction = '-1/' || x.transaction::text
+	-- a prepared transaction still holds the lock on its own id
+	LEFT JOIN pg_locks i ON l.pid IS NULL AND i.pid IS NULL AND i.locktype = 'transactionid' AND i.virtualtransaction = l.virtualtransaction
+	LEFT JOIN pg_prepared_xacts x ON x.transaction = i.transactionid
 WHERE coalesce(t.do_vacuum, false) AND l.locktype = 'relation' AND l.relation = t.relid
 	AND l.database IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
 	AND l.mode IN ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
@@ -159,7 +161,9 @@ ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared) LIMIT 3)
 UNION ALL
 SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting', 'its vacuums keep being cancelled',
 	format('%s times since %s, tried again at %s; the last one: %s', g.times, date_trunc('second', g.first_at), date_trunc('second', g.not_before),
-		coalesce((SELECT format('pid %s (%s) after %s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason)
+		coalesce((SELECT format('pid %s (%s) after %s%s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason,
+				(SELECT format(' (%s)', concat_ws(', ', w.usename, nullif(w.application_name, ''), left(w.query, 100)))
+				 FROM pg_stat_activity w WHERE w.pid::text = substring(r.reason FROM 'gave way to pid (\d+)$') AND w.backend_start < r.ended_at))
 			FROM sweep.runs r WHERE r.relid = t.relid AND r.datname = current_database() AND r.outcome = 'cancelled'
 			ORDER BY r.run_id DESC LIMIT 1), 'not in the ledger any more')),
 	format('VACUUM %s;', t.relid::regclass),

@@ -346,6 +346,12 @@ meter_own_begin(const char *schemaname, const char *relname, const char *reason,
 	meter_this.own.active = true;
 }
 
+void
+meter_own_add_reason(const char *more)
+{
+	strlcat(meter_this.own.reason, more, RUN_REASON_LEN);
+}
+
 bool
 meter_own_end(RunRecord *run)
 {

@@ -19,6 +19,9 @@ extern void meter_own_begin(const char *schemaname, const char *relname,
 							const char *reason, int shared_limit,
 							int64 partition_changes);
 
+/* What came of it, before it is recorded. */
+extern void meter_own_add_reason(const char *more);
+
 /* Its part of that limit now. */
 extern int	meter_own_limit(int shared_limit);
 

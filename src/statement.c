@@ -18,7 +18,9 @@
 #include "utils/portal.h"
 
 #include "compat.h"
+#include "lock_waiter.h"
 #include "log.h"
+#include "meter.h"
 
 static DefElem *
 option(const char *name, Node *value)
@@ -104,6 +106,20 @@ run_statement(VacuumStmt *stmt)
 	MemoryContextSwitchTo(context);
 }
 
+/* Whom it had to give way to becomes part of the run's reason. */
+static void
+note_waiter(const VacuumStmt *stmt)
+{
+	const VacuumRelation *relation = stmt->rels ? linitial(stmt->rels) : NULL;
+	int			pid = relation ? lock_waiter_first(relation->oid) : 0;
+	char		text[32];
+
+	if (pid == 0)
+		return;
+	snprintf(text, sizeof(text), "; gave way to pid %d", pid);
+	meter_own_add_reason(text);
+}
+
 int
 statement_try(VacuumStmt *stmt, const char *what)
 {
@@ -121,6 +137,9 @@ statement_try(VacuumStmt *stmt, const char *what)
 		sqlstate = geterrcode();
 		log_capture_end();
 		MemoryContextSwitchTo(context);
+		/* its locks are still held */
+		if (sqlstate == ERRCODE_QUERY_CANCELED)
+			note_waiter(stmt);
 		if (stmt->is_vacuumcmd)
 			errcontext("automatic vacuum by pg_sweep of table \"%s\"", what);
 		else
