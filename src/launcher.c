@@ -83,6 +83,7 @@ static HTAB *databases;			/* LauncherDatabase */
 static TimestampTz databases_read_at = 0;
 static bool place_wanted[2];	/* the last round found none; for catalogs */
 static TimestampTz wake_at = 0; /* see ScoutReport */
+static double least_naptime_ms = 0; /* so that rounds take ROUNDS_SHARE */
 static TimestampTz save_next = 0;
 static TimestampTz save_warned_at = 0;
 
@@ -505,6 +506,13 @@ publish_databases(HTAB *seen_databases)
 	SpinLockRelease(&sweep_shared->mutex);
 }
 
+/* So early that something is wanted, but no more rounds than are allowed. */
+static TimestampTz
+wanted_round(TimestampTz wanted, TimestampTz began)
+{
+	return Max(wanted, clock_after(began, (int64) least_naptime_ms));
+}
+
 /*
  * After the naptime, but also just before a checkpoint, and when a table has
  * waited long enough.
@@ -519,7 +527,7 @@ next_round_after(TimestampTz began)
 	if (sweep_checkpoint_aware && wait_ms > 0 && wait_ms < sweep_naptime_ms)
 		next = Min(next, TimestampTzPlusMilliseconds(now, wait_ms));
 	if (wake_at != 0)
-		next = Min(next, clock_after(wake_at, WAKE_MS));
+		next = Min(next, wanted_round(clock_after(wake_at, WAKE_MS), began));
 	return next;
 }
 
@@ -533,7 +541,8 @@ naptime_ms(double cpu_ms)
 	static double mean_ms = 0;
 
 	mean_ms += (mean_ms == 0 ? 1.0 : 0.2) * (cpu_ms - mean_ms);
-	return Max((double) sweep_naptime_ms, mean_ms / ROUNDS_SHARE);
+	least_naptime_ms = mean_ms / ROUNDS_SHARE;
+	return Max((double) sweep_naptime_ms, least_naptime_ms);
 }
 
 static bool
@@ -562,6 +571,7 @@ publish_round(const ScoutReport *report, HTAB *seen_databases, TimestampTz began
 	sweep_shared->last_round_at = ended;
 	sweep_shared->last_round_ms = ms;
 	sweep_shared->max_round_ms = Max(sweep_shared->max_round_ms, ms);
+	sweep_shared->last_lock_ms = report->max_lock_ms;
 	sweep_shared->max_lock_ms = Max(sweep_shared->max_lock_ms, report->max_lock_ms);
 	sweep_shared->naptime_ms = naptime_ms(report->cpu_ms);
 	sweep_shared->relations = report->relations;
@@ -749,7 +759,8 @@ sweep_launcher_main(Datum arg)
 		/* their end sets the latch, too */
 		if ((worker_slots_reap(hear_of_worker, now) && (place_wanted[false] || place_wanted[true])) ||
 			is_asked())
-			next_round = Min(next_round, clock_after(last_round, HURRY_MS));
+			next_round = Min(next_round,
+							 wanted_round(clock_after(last_round, HURRY_MS), last_round));
 		if (shmem_is_off())
 		{
 			worker_slots_stop_all();

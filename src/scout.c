@@ -254,6 +254,15 @@ ms_since(instr_time *then)
 	return INSTR_TIME_GET_MILLISEC(difference);
 }
 
+/* A partition of the statistics is left, or all of them. */
+static void
+note_lock_time(ScoutReport *report, instr_time *locked_at)
+{
+	double		ms = ms_since(locked_at);
+
+	report->max_lock_ms = Max(report->max_lock_ms, ms);
+}
+
 /* What this process has used of a processor. */
 static double
 cpu_ms(void)
@@ -274,8 +283,6 @@ scout_round(HTAB *databases, TimestampTz now)
 	ScoutReport report = {.cpu_ms = cpu_ms()};
 	int			partition = -1;
 	instr_time	locked_at;
-
-	INSTR_TIME_SET_CURRENT(locked_at);
 
 	queue_begin();
 	round.moment.now = now;
@@ -298,6 +305,7 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.never_due_ins = sweep_shared->lowest_ins_threshold;
 	if (round.settings[false].insert_base >= 0)
 		round.never_due_ins = Min(round.never_due_ins, round.settings[false].insert_base);
+	INSTR_TIME_SET_CURRENT(locked_at);
 	dshash_seq_init(&status, pgStatLocal.shared_hash, false);
 	while ((entry = dshash_seq_next(&status)) != NULL)
 	{
@@ -308,7 +316,7 @@ scout_round(HTAB *databases, TimestampTz now)
 		if (status.curpartition != partition)
 		{
 			partition = status.curpartition;
-			report.max_lock_ms = Max(report.max_lock_ms, ms_since(&locked_at));
+			note_lock_time(&report, &locked_at);
 		}
 		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
 			continue;
@@ -325,7 +333,7 @@ scout_round(HTAB *databases, TimestampTz now)
 		report.relations++;
 	}
 	dshash_seq_term(&status);
-	report.max_lock_ms = Max(report.max_lock_ms, ms_since(&locked_at));
+	note_lock_time(&report, &locked_at);
 	decisions_unlock();
 	trail_length = (int) Min(report.relations, SCOUT_TRAIL);
 

@@ -406,7 +406,8 @@ typedef struct SweepShared
 	TimestampTz last_round_at;
 	double		last_round_ms;
 	double		max_round_ms;
-	double		max_lock_ms;	/* one partition of the statistics, locked */
+	double		last_lock_ms;	/* one partition of the statistics, at most */
+	double		max_lock_ms;
 	double		naptime_ms;		/* between two rounds, as it is now */
 	int64		relations;
 	int64		due;

@@ -306,6 +306,7 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	row_put_time(&row, now.last_round_at);
 	row_put_float(&row, now.rounds > 0 ? now.last_round_ms : -1);
 	row_put_float(&row, now.rounds > 0 ? now.max_round_ms : -1);
+	row_put_float(&row, now.rounds > 0 ? now.last_lock_ms : -1);
 	row_put_float(&row, now.rounds > 0 ? now.max_lock_ms : -1);
 	row_put_float(&row, now.rounds > 0 ? now.naptime_ms : -1);
 	row_put(&row, Int64GetDatum(now.relations));
