@@ -109,7 +109,7 @@ SELECT verdict, cause, evidence ~ '^dead tuples 0 of \d+ \(\d+ missing\); insert
 -- database and scope
 ALTER SYSTEM SET sweep.scope = catalog;
 SELECT pg_reload_conf();
-SELECT pg_temp.becomes_true($$ SELECT decision = 'out of scope' FROM sweep.tables WHERE relname = 'unlogged' $$);
+SELECT pg_temp.becomes_true($$ SELECT count(*) = 0 FROM sweep.queue WHERE relname = 'unlogged' AND datname = current_database() $$);
 SELECT cause, fix FROM sweep.explain('unlogged') WHERE cause ~ 'scope';
 ALTER SYSTEM RESET sweep.scope;
 SELECT format('ALTER SYSTEM SET sweep.exclude_databases = %L', current_database()) AS command \gset
