@@ -202,10 +202,10 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	t = insert_thresholds(&settings, &table);
 	c->thresholds.insert = t.due;
 	c->ins_early = t.early;
-	c->waits_for_checkpoint = sweep_checkpoint_aware &&
+	c->waits_for_checkpoint = c->checkpoint_aware &&
 		insert_waits_for_checkpoint(&table, &t, (double) c->ins,
 									w->checkpoint_ms - decision_lead_ms(&c->memory),
-									(int64) sweep_min_interval_s * 1000);
+									1000 * decide_min_interval_s(c));
 }
 
 static void
@@ -271,11 +271,11 @@ due_reason(const Candidate *c, const Weighing *w)
 	if (threshold_vacuum_due(&c->thresholds, c->dead))
 		return DUE_DEAD;
 	if (threshold_insert_due(&c->thresholds, c->ins))
-		return sweep_checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms) ?
+		return c->checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms) ?
 			DUE_CHECKPOINT : DUE_INSERTED;
 	if (c->ins_early >= 0 && c->ins > c->ins_early)
 	{
-		if (sweep_checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms))
+		if (c->checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms))
 			return DUE_CHECKPOINT;
 		if (c->decision && decision_inserts_ended(c->decision, c->ins, w->now))
 			return DUE_INSERTS_ENDED;
