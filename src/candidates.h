@@ -73,6 +73,7 @@ typedef struct Candidate
 	bool		uncounted;		/* its turn, but it is locked */
 	double		ins_early;		/* see Decision */
 	bool		waits_for_checkpoint;	/* though due by inserted rows */
+	bool		checkpoint_aware;	/* its own setting, or the server's */
 	DueReason	due;
 	TimestampTz overdue_since;	/* beyond sweep.max_wait; 0: is not */
 	TimestampTz analyzed_at;	/* by a user; 0: never */

@@ -38,6 +38,8 @@ new_decision(const Candidate *c, DecisionKind kind)
 	d.dead_threshold = c->thresholds.vacuum;
 	d.ins_threshold = c->thresholds.insert;
 	d.ins_early = c->ins_early;
+	d.own_checkpoint_aware = c->own && c->own->is_set[TABLE_CHECKPOINT_AWARE];
+	d.checkpoint_aware = c->checkpoint_aware;
 	d.memory = c->memory;
 	d.dead = c->dead;
 	d.ins = c->ins;
@@ -213,7 +215,7 @@ plan(const Candidate *c, Verdict *v)
 
 	if (c->lane == LANE_CATALOG)
 		return;
-	v->eager = sweep_eager_freeze &&
+	v->eager = table_switch(c->own, TABLE_EAGER_FREEZE, sweep_eager_freeze) &&
 		freeze_eagerly(m->eager, c->inserted - (m->vacuumed ? m->inserted : 0),
 					   c->changed - (m->vacuumed ? m->changed : 0));
 	v->options.keep_size = inserts_only(c);

@@ -393,7 +393,7 @@ static bool
 is_early(const Decision *d, int64 ins, const DecisionMoment *moment)
 {
 	return d->ins_early >= 0 && (double) ins > d->ins_early &&
-		((sweep_checkpoint_aware &&
+		(((d->own_checkpoint_aware ? d->checkpoint_aware : sweep_checkpoint_aware) &&
 		  decision_checkpoint_is_near(&d->memory, moment->checkpoint_ms)) ||
 		 decision_inserts_ended(d, ins, moment->now));
 }

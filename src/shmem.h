@@ -173,6 +173,9 @@ typedef struct Decision
 	TimestampTz would_vacuum_at;	/* in the mode observe; 0: never */
 	double		ins_threshold;	/* exact; negative: disabled */
 	double		ins_early;		/* before a checkpoint, or when inserts end */
+	bool		own_checkpoint_aware;	/* the table has its own setting, it
+										 * is: */
+	bool		checkpoint_aware;
 	int64		dead;			/* counters when decided */
 	int64		ins;
 	int64		dead_growth;	/* ask again beyond this; 0: at once */

@@ -25,6 +25,7 @@
 
 #include "clock.h"
 #include "compat.h"
+#include "decide.h"
 #include "decisions.h"
 #include "next_checkpoint.h"
 #include "policy/garbage.h"
@@ -171,6 +172,8 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	InsertTable table;
 	InsertThresholds t;
 
+	settings.cache_fraction = table_setting(c->own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
+	c->checkpoint_aware = table_switch(c->own, TABLE_CHECKPOINT_AWARE, sweep_checkpoint_aware);
 	set_rows_per_page(c);
 	c->ins_early = -1;
 	c->waits_for_checkpoint = false;

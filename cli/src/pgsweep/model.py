@@ -46,8 +46,6 @@ class Status:
     last_round_at: datetime | None
     last_round_time: float | None
     max_round_time: float | None
-    max_lock_time: float | None
-    naptime: float | None
     relations: int | None
     due: int | None
     worker_starts: int | None
@@ -61,6 +59,7 @@ class Status:
     databases_dropped: int | None
     recent_crashes: int | None
     # In milliseconds: the longest that a round locked statistics, and the scout's own naptime.
+    last_lock_time: float | None = None
     max_lock_time: float | None = None
     naptime: float | None = None
     # None: not on hold.
