@@ -314,7 +314,7 @@ BEGIN
 			UNION ALL SELECT * FROM sweep.get_causes_of_age(t)
 			-- between two rounds of the scout
 			UNION ALL SELECT 1, 'due, and next', 'the scout has not seen it in its last round yet', t.reason, NULL, NULL
-				WHERE t.do_vacuum) c
+				WHERE t.decision = 'vacuum') c
 		WINDOW w AS (ORDER BY c.weight DESC, c.cause)
 		ORDER BY 1
 		LIMIT 8;
@@ -339,10 +339,11 @@ LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT e.* FROM sweep.get_explanation(ARRAY(
-	SELECT t.relid FROM sweep.tables t WHERE t.score > 0
+	SELECT t.relid FROM sweep.tables t
+	WHERE t.do_vacuum OR greatest(t.vacuum_score, t.vacuum_insert_score, t.xid_score, t.mxid_score) >= 0.5
 	ORDER BY coalesce(t.do_vacuum, false) DESC, t.score DESC LIMIT 10)) e
 $$;
-COMMENT ON FUNCTION sweep.explain() IS 'the same for the ten worst tables of this database';
+COMMENT ON FUNCTION sweep.explain() IS 'the same for the ten worst tables of this database: due, or half way to it';
 
 REVOKE ALL ON FUNCTION sweep.get_option_fix(oid, text, text, text),
 	sweep.get_causes_of_mode(sweep.tables), sweep.get_causes_of_table(sweep.tables),

@@ -101,7 +101,7 @@ SELECT count(*) > 0 AS tables FROM sweep.tables;
 SELECT count(*) >= 0 AS queue FROM sweep.queue;
 SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
 SELECT count(*) > 0 AS explained FROM sweep.explain('pg_class');
-SELECT count(*) > 0 AS explained FROM sweep.explain();
+SELECT count(*) >= 0 AS explained FROM sweep.explain();
 SELECT count(*) >= 0 AS requests FROM sweep.requests;
 SELECT count(*) >= 0 AS table_settings FROM sweep.table_settings;
 INSERT INTO sweep.table_settings VALUES ('pg_class', 'enabled', 'off');

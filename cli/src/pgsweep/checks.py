@@ -11,6 +11,8 @@ from pgsweep.core.blockers import described
 from pgsweep.model import Database, DatabaseAge, Facts, Status
 
 LAUNCHER_SLOTS = 1
+# A worker that only catalogs may have, beside sweep.max_workers.
+CATALOG_SLOTS = 1
 DEFAULT_MAX_WORKERS = 2
 MIN_INTERVAL_LOW_S = 1
 
@@ -270,12 +272,12 @@ def _slots(facts: Facts) -> Check:
     running = 0
     if status is not None:
         running = (1 if status.launcher_pid else 0) + (status.workers or 0)
-    needed = LAUNCHER_SLOTS + workers
+    needed = LAUNCHER_SLOTS + workers + (CATALOG_SLOTS if workers else 0)
     others = max(0, used - running)
     missing = others + needed - limit
     text = (
         f"{limit} background worker slots, {others} used by others now, "
-        f"pg_sweep needs {needed} (launcher 1 + sweep.max_workers {workers})"
+        f"pg_sweep needs {needed} (launcher 1 + sweep.max_workers {workers} + 1 for catalogs)"
     )
     failures = status.worker_start_failures or 0 if status is not None else 0
     fix = (
