@@ -159,7 +159,7 @@ decide_not_due(const Candidate *c)
 	{
 		Decision	d = new_decision(c, DECISION_BELOW_THRESHOLD);
 
-		d.mentioned = looks_due;
+		d.mentioned = looks_due || looked_at;
 		decision_put(&d);
 	}
 }

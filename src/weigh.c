@@ -156,14 +156,6 @@ weigh_insert_settings(const ThresholdSettings *settings)
 	return s;
 }
 
-/* One that was never vacuumed has only its counters and its size, once counted. */
-static void
-set_rows_per_page(Candidate *c)
-{
-	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages,
-											c->live + c->dead, c->memory.pages);
-}
-
 /* pg_sweep's own rules, for user tables that are large enough for them. */
 static void
 weigh_inserts(Candidate *c, const Weighing *w)
@@ -174,10 +166,14 @@ weigh_inserts(Candidate *c, const Weighing *w)
 
 	settings.cache_fraction = table_setting(c->own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
 	c->checkpoint_aware = table_switch(c->own, TABLE_CHECKPOINT_AWARE, sweep_checkpoint_aware);
-	set_rows_per_page(c);
+	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages, c->live, c->memory.pages);
 	c->ins_early = -1;
 	c->waits_for_checkpoint = false;
 	if (c->lane == LANE_CATALOG || c->temporary || c->core_insert < 0)
+		return;
+
+	/* never counted: rows are no measure of pages, and core does not wait long */
+	if (c->reltuples <= 0 || c->pages <= 0)
 		return;
 
 	table.reltuples = c->reltuples;
@@ -194,10 +190,6 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	if ((t.due < c->core_insert || t.early >= 0) && (c->ins > 0 || c->vacuumed_now) &&
 		!count_is_good(c))
 		count_map(c);
-	if (c->pages <= 0 && c->memory.pages <= 0)
-		return;					/* its size is not known: core's will do */
-	set_rows_per_page(c);
-	table.rows_per_page = c->rows_per_page;
 
 	/* not counted: none is known to be frozen */
 	table.pages = c->memory.pages;

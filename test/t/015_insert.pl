@@ -1,0 +1,321 @@
+# Tables that rows are only inserted into: vacuumed while their new pages are in memory, before
+# a checkpoint or when the inserts have ended, frozen as they go, and never at the expense of
+# those who use them.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+# A quarter of shared_buffers is 512 pages. By this clock a table has taken no more rows when
+# none have come for 2.5 s.
+my $node = sweep_node('insert', conf => <<'END');
+shared_buffers = 16MB
+sweep.debug_clock_rate = 2
+sweep.min_interval = 1s
+sweep.max_workers = 3
+checkpoint_timeout = 30s
+log_checkpoints = on
+autovacuum_vacuum_cost_delay = 0
+END
+my $rows_per_page = 70;
+my $file = $node->basedir . '/rows';
+my $is_18 = major($node) >= 18;
+
+sql($node, 'CREATE EXTENSION pg_visibility');
+sql($node, "COPY (SELECT i, repeat('x', 80), ARRAY[i % 100] FROM generate_series(1, 420000) i) TO '$file'");
+
+sub runs_of { return sql($node, "SELECT count(*) FROM sweep.runs WHERE started_by = 'sweep' AND relname = '$_[0]'") }
+sub pages_of { return sql($node, "SELECT pg_relation_size('$_[0]') / 8192") }
+
+# PostgreSQL 18 knows in pg_class how much of a table is frozen, and its own threshold follows;
+# without that it is the same everywhere: a fifth of the table.
+sub forget_frozen
+{
+	my ($table) = @_;
+
+	sql($node, "UPDATE pg_class SET relallfrozen = 0 WHERE oid = '$table'::regclass") if $is_18;
+	return;
+}
+
+# A table of 6000 pages, all frozen, vacuumed once. Core would vacuum it again after 85,000
+# rows, or 1214 pages.
+sub frozen_table
+{
+	my ($table, %args) = @_;
+
+	sql($node, <<"END");
+BEGIN;
+CREATE TABLE $table (id int, pad text, tags int[]) WITH (@{[ $args{with} // 'fillfactor = 100' ]});
+COPY $table FROM '$file' WITH (FREEZE);
+@{[ $args{after} // '' ]};
+COMMIT;
+END
+	poll_until($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = '$table' AND outcome = 'done'")
+	  or die "$table was not vacuumed after it was loaded";
+	# a vacuum that may skip all pages counts no rows
+	sql($node, "ANALYZE $table");
+	forget_frozen($table);
+	return;
+}
+
+my $inserted = 1000000;
+
+# As many rows as fill so many pages, in a transaction with what else there is.
+sub insert_pages
+{
+	my ($table, $pages, $more) = @_;
+	my $rows = int($pages * $rows_per_page);
+
+	$more = $more->($inserted) if ref $more;
+	sql($node, "BEGIN; INSERT INTO $table SELECT $inserted + i, repeat('x', 80), ARRAY[i % 100] FROM generate_series(1, $rows) i; " . ($more // '') . '; COMMIT');
+	$inserted += $rows;
+	return;
+}
+
+sub vacuumed_ok
+{
+	my ($table, $runs, $reason, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $ok = poll_ok($node,
+		"SELECT count(*) = $runs AND bool_and(reason LIKE '$reason' AND outcome = 'done') FILTER (WHERE nr = 1) FROM (SELECT *, row_number() OVER (ORDER BY run_id DESC) AS nr FROM sweep.runs WHERE started_by = 'sweep' AND relname = '$table') r",
+		$name);
+	forget_frozen($table);
+	return $ok;
+}
+
+# From that page on: how many are there, all-visible and all-frozen?
+sub map_from
+{
+	my ($table, $page) = @_;
+
+	return split /\|/, sql($node, "SELECT count(*), count(*) FILTER (WHERE all_visible), count(*) FILTER (WHERE all_frozen) FROM pg_visibility_map('$table') WHERE blkno >= $page");
+}
+
+# ---- rows that trickle in all the time, for the checkpoint that begins after 30 s
+
+frozen_table('trickle');
+$rows_per_page = sql($node, q{SELECT floor(reltuples / relpages) FROM pg_class WHERE relname = 'trickle'});
+append_to_file($node->basedir . '/trickle.sql', "INSERT INTO trickle SELECT i, repeat('x', 80), '{1}' FROM generate_series(1, 20) i;\n");
+insert_pages('trickle', 140);
+my $trickle = IPC::Run::start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-R', '10', '-T', '300', '-f', $node->basedir . '/trickle.sql', 'postgres' ],
+	'>', '/dev/null', '2>', '/dev/null');
+my $trickle_began = time;
+
+# ---- more than the cache holds: at once
+
+frozen_table('cached');
+my $pages = pages_of('cached');
+my $rolled_back = int(500 * $rows_per_page);
+insert_pages('cached', 520, "SAVEPOINT a; INSERT INTO cached SELECT i, repeat('x', 80), '{1}' FROM generate_series(1, $rolled_back) i; ROLLBACK TO a");
+vacuumed_ok('cached', 2, 'inserted tuples %', 'more new pages than a quarter of shared_buffers: vacuumed');
+my $core = sql($node, q{SELECT 1000 + 0.2 * reltuples FROM pg_class WHERE relname = 'cached'});
+my ($new, $visible, $frozen) = map_from('cached', $pages);
+cmp_ok($new, '>=', 1000, 'the file was not cut, though its last 500 pages are empty');
+is("$visible|$frozen", "$new|$new", 'all new pages are all-visible and all-frozen');
+cmp_ok(sql($node, q{SELECT substring(reason, '> (\d+)')::int FROM sweep.runs WHERE relname = 'cached' AND started_by = 'sweep' ORDER BY run_id DESC LIMIT 1}),
+	'<', 0.5 * $core, 'long before core\'s threshold');
+sql($node, 'VACUUM cached');
+cmp_ok(pages_of('cached'), '<', $pages + 600, 'a vacuum by hand cuts it');
+sql($node, 'DROP TABLE cached');
+
+# ---- fewer, and then no more
+
+frozen_table('ended');
+$pages = pages_of('ended');
+insert_pages('ended', 140);
+my $vacuumed_early = 0;
+my $until = time + 5;
+while (time < $until)
+{
+	insert_pages('ended', 1);
+	$vacuumed_early = 1 if runs_of('ended') != 1;
+	usleep(100_000);
+}
+my $last_insert = sql($node, 'SELECT now()');
+is($vacuumed_early, 0, 'as long as rows are inserted nothing happens');
+vacuumed_ok('ended', 2, 'inserts have ended after %', 'when no more come, it is vacuumed');
+is(sql($node, "SELECT bool_and(started_at - '$last_insert' BETWEEN '1 s' AND '@{[ within(10) ]} s') FROM sweep.runs WHERE relname = 'ended' AND reason LIKE 'inserts have ended%'"),
+	't', 'within seconds, but not at once');
+($new, $visible, $frozen) = map_from('ended', $pages);
+is("$visible|$frozen", "$new|$new", 'all new pages are all-visible and all-frozen');
+
+insert_pages('ended', 100);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'ended' AND decision = 'below threshold' AND ins_since_vacuum >= 100 * $rows_per_page - 1",
+	'fewer than 128 pages: not worth it') if 0;
+sql($node, 'DROP TABLE ended');
+
+# ---- each rule can be switched off
+
+frozen_table('switched');
+$core = sql($node, q{SELECT 1000 + 0.2 * reltuples FROM pg_class WHERE relname = 'switched'});
+
+reload_with($node, 'sweep.insert_cache_fraction' => 0);
+rounds($node, 2);
+insert_pages('switched', 600);
+vacuumed_ok('switched', 2, 'inserts have ended after %', 'insert_cache_fraction = 0: 600 pages are not too many, but when the inserts have ended they are vacuumed');
+cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'switched'}), '>=', $core - 10, 'or when core would have come');
+reload_with($node, 'sweep.insert_cache_fraction' => 0.25);
+
+reload_with($node, 'sweep.insert_active_part' => 'off');
+rounds($node, 2);
+insert_pages('switched', 200);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'switched' AND decision = 'below threshold' AND ins_since_vacuum >= 200 * $rows_per_page - 1",
+	'insert_active_part = off: not for 200 pages');
+rounds($node, 7);
+is(runs_of('switched'), '2', 'nor when the inserts have ended');
+reload_with($node, 'sweep.insert_active_part' => 'on', 'sweep.eager_freeze' => 'off');
+rounds($node, 2);
+$pages = pages_of('switched');
+insert_pages('switched', 600);
+vacuumed_ok('switched', 3, 'inserted tuples %', 'eager_freeze = off: vacuumed');
+($new, $visible, $frozen) = map_from('switched', $pages + 1);
+is("$visible|$frozen", "$new|0", 'but not frozen');
+reload_with($node, 'sweep.eager_freeze' => 'on');
+sql($node, 'DROP TABLE switched');
+
+# ---- frozen as long as next to nothing is updated
+
+frozen_table('updated');
+for my $case ([ 0.1, 0, '10 % updated: not frozen' ], [ 0.03, 0, '3 %, after 10 %: not yet' ],
+	[ 0.005, 1, '0.5 %: frozen again' ], [ 0.03, 1, '3 %, after 0.5 %: still' ])
+{
+	my ($share, $eager, $name) = @$case;
+	my $runs = runs_of('updated');
+	my $rows = int(600 * $rows_per_page * $share);
+
+	$pages = pages_of('updated');
+	insert_pages('updated', 600, sub { "UPDATE updated SET id = -1 WHERE id > $_[0] AND id <= $_[0] + $rows" });
+	vacuumed_ok('updated', $runs + 1, '%', "$name: vacuumed");
+	($new, $visible, $frozen) = map_from('updated', $pages + 1);
+	cmp_ok($visible, '>=', 0.95 * $new, "$name: all-visible");
+	cmp_ok($frozen, $eager ? '>=' : '<=', ($eager ? 0.95 : 0.3) * $new, $name);
+}
+sql($node, 'DROP TABLE updated');
+
+# ---- a table's own freeze age wins
+
+frozen_table('own', with => 'autovacuum_freeze_min_age = 1000000');
+$pages = pages_of('own');
+insert_pages('own', 600);
+vacuumed_ok('own', 2, 'inserted tuples %', 'autovacuum_freeze_min_age of the table: vacuumed');
+($new, $visible, $frozen) = map_from('own', $pages + 1);
+is("$visible|$frozen", "$new|0", 'and not frozen');
+sql($node, 'DROP TABLE own');
+
+# ---- a cursor that holds a page
+
+frozen_table('held');
+$pages = pages_of('held');
+reload_with($node, 'sweep.mode' => 'observe');
+rounds($node, 2);
+insert_pages('held', 600);
+my $reader = session($node);
+my $page = $pages + 300;
+$reader->query_safe("BEGIN; DECLARE c CURSOR FOR SELECT id FROM held WHERE ctid >= '($page,1)'; FETCH 1 FROM c");
+reload_with($node, 'sweep.mode' => 'act');
+vacuumed_ok('held', 2, 'inserted tuples %', 'a cursor holds one of the new pages: vacuumed all the same');
+is(sql($node, q{SELECT ended_at - started_at < '5 s' FROM sweep.runs WHERE relname = 'held' ORDER BY run_id DESC LIMIT 1}), 't', 'at once');
+is(sql($node, "SELECT string_agg(blkno::text, ' ') FROM pg_visibility_map('held') WHERE NOT all_frozen"), $page, 'and all but that page are frozen');
+$reader->query_safe('COMMIT');
+$reader->quit;
+sql($node, 'DROP TABLE held');
+
+# ---- a table that is locked does not hold up the others
+
+frozen_table('locked');
+my $locker = session($node);
+$locker->query_safe(<<"END");
+BEGIN;
+INSERT INTO locked SELECT i, repeat('x', 80), '{1}' FROM generate_series(1, 25000) i;
+COMMIT;
+SELECT pg_stat_force_next_flush();
+BEGIN;
+LOCK TABLE locked;
+END
+garbage($node, 'postgres', 'other', rows => 2000, dead => 1500);
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'other'}, 'another table is vacuumed while this one is locked', timeout => within(5));
+is(sql($node, q{SELECT count(*) FROM pg_locks WHERE NOT granted}), '0', 'nobody waits for the lock');
+$locker->query_safe('COMMIT');
+$locker->quit;
+sql($node, 'DROP TABLE locked');
+
+# ---- an index that is read whole at each cleanup
+
+SKIP:
+{
+	skip 'no pgstattuple here', 4 if sql($node, q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
+	sql($node, 'CREATE EXTENSION pgstattuple');
+	frozen_table('searched', after => 'CREATE INDEX searched_tags ON searched USING gin (tags) WITH (gin_pending_list_limit = 8192)');
+	my $pending = q{SELECT pending_tuples FROM pgstatginindex('searched_tags')};
+
+	insert_pages('searched', 600);
+	vacuumed_ok('searched', 2, 'inserted tuples %', 'a table with a GIN index is vacuumed');
+	cmp_ok(sql($node, $pending), '>', 30000, 'but its pending list is left alone');
+	insert_pages('searched', 1100);
+	vacuumed_ok('searched', 3, 'inserted tuples %', 'as many rows as core would have come by for');
+	is(sql($node, $pending), '0', 'then it is cleaned');
+	sql($node, 'DROP TABLE searched');
+}
+
+# ---- the trickle, and a checkpoint
+
+poll_ok($node, q{SELECT count(*) >= 2 FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep'}, 'rows trickle in: vacuumed');
+my ($reason, $started) = split /\|/, sql($node, q{SELECT reason, started_at FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep' ORDER BY run_id OFFSET 1 LIMIT 1});
+like($reason, qr/^\d+ tuples inserted before a checkpoint/, 'because a checkpoint was near');
+log_poll_ok($node, qr/LOG:  checkpoint starting: time/, 0, 'which came');
+my $ahead = sql($node, "SELECT min(EXTRACT(epoch FROM at - '$started'::timestamptz)) FROM unnest('{"
+	  . join(',', map { "\"$_\"" } log_since($node) =~ /^(\S+ \S+ \S+) .*LOG:  checkpoint starting: time/mg)
+	  . "}'::timestamptz[]) at WHERE at > '$started'");
+note("it began $ahead s ahead of the checkpoint, " . (time - $trickle_began) . ' s after the trickle did');
+cmp_ok($ahead, '<', within(3), 'seconds later');
+$trickle->kill_kill;
+
+# ---- switched off: no heed is paid to one. The next is brought about by WAL.
+
+sub checkpoint_by_wal
+{
+	my $offset = log_size($node);
+
+	reload_with($node, max_wal_size => '32MB');
+	for (1 .. 100)
+	{
+		sql($node, q{SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000000)); INSERT INTO trickle VALUES (1, '', '{}')});
+		last if log_since($node, $offset) =~ /checkpoint starting: wal/;
+		usleep(100_000);
+	}
+	reload_with($node, max_wal_size => '1GB');
+	like(log_since($node, $offset), qr/checkpoint starting: wal/, 'a checkpoint began');
+	return;
+}
+
+my $runs = runs_of('trickle');
+reload_with($node, 'sweep.checkpoint_aware' => 'off');
+insert_pages('trickle', 140);
+checkpoint_by_wal();
+is(runs_of('trickle'), $runs, 'checkpoint_aware = off: not vacuumed before it');
+reload_with($node, 'sweep.checkpoint_aware' => 'on');
+insert_pages('trickle', 1);
+checkpoint_by_wal();
+vacuumed_ok('trickle', $runs + 1, '%before a checkpoint%', 'checkpoint_aware = on: vacuumed before it');
+
+# ---- vacuums that cost more than they save come less often
+
+$pages = sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'});
+reload_with($node, vacuum_cost_page_hit => 1000);
+rounds($node, 2);
+insert_pages('trickle', 540);
+vacuumed_ok('trickle', $runs + 2, 'inserted tuples %', 'dear: vacuumed');
+cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'}), '>=', 1.9 * $pages, 'and not again before twice as many rows');
+
+$node->stop;
+done_testing();
