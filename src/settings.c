@@ -355,7 +355,7 @@ define_what_is_shown(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_decisions",
 							"Sets the number of tables about which a decision is remembered.",
-							"About 300 bytes of shared memory each.",
+							"About 400 bytes of shared memory each.",
 							&sweep_max_decisions, 8192, 1024, 10000000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.debug_clock_rate",
