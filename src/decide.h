@@ -12,8 +12,11 @@
 #define RECHECK_MS				(10 * 60 * 1000)
 #define RECHECK_OBSERVED_MS		(60 * 1000)
 
-/* How long a table is left alone whose lock was not available. */
-#define LOCKED_BACKOFF_MS		(10 * 1000)
+/*
+ * How long a table is left alone whose lock was not available: most often it
+ * is the core daemon's ANALYZE that has it.
+ */
+#define LOCKED_BACKOFF_MS		1000
 #define LOCKED_BACKOFF_MAX_MS	(5 * 60 * 1000)
 
 typedef struct Verdict

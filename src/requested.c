@@ -22,6 +22,7 @@
 #include "table_vacuum.h"
 #include "worker_slot.h"
 
+#define LOCKED_WAIT_MS	(10 * 1000) /* doubled each time */
 #define TAKEN_WAIT_MS	1000	/* another worker was faster: look again */
 
 /* What a run came to, for the request. */
@@ -35,7 +36,7 @@ conclude(const Request *request, RunOutcome outcome)
 	else if (outcome != RUN_SKIPPED)
 		requests_finish(request);
 	else if (!requests_give_back(request,
-								 clock_after(now, backoff_ms(LOCKED_BACKOFF_MS, LOCKED_BACKOFF_MAX_MS,
+								 clock_after(now, backoff_ms(LOCKED_WAIT_MS, LOCKED_BACKOFF_MAX_MS,
 															 request->attempts + 1)),
 								 true))
 		request_log_end(request, psprintf("lock not available, %d times", REQUEST_ATTEMPTS_LIMIT));

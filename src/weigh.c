@@ -172,7 +172,10 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	if (c->lane == LANE_CATALOG || c->temporary || c->core_insert < 0)
 		return;
 
-	/* never counted: rows are no measure of pages, and core does not wait long */
+	/*
+	 * never counted: rows are no measure of pages, and core does not wait
+	 * long
+	 */
 	if (c->reltuples <= 0 || c->pages <= 0)
 		return;
 
