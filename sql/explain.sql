@@ -81,9 +81,16 @@ SELECT 94, 'never by autovacuum', 'autovacuum is disabled for this table by its 
 	CASE WHEN c.relkind = 't' THEN 'in the options of it or of its owner' ELSE array_to_string(c.reloptions, ', ') END,
 	sweep.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
 	'it is vacuumed like any other then; takes a ShareUpdateExclusiveLock for a moment'
-FROM pg_class c WHERE c.oid = t.relid AND (t.decision = 'disabled' OR EXISTS (
+FROM pg_class c LEFT JOIN sweep.table_settings e ON e.relid = c.oid AND e.name = 'enabled'
+WHERE c.oid = t.relid AND e.relid IS NULL AND (t.decision = 'disabled' OR EXISTS (
 	SELECT FROM pg_options_to_table(c.reloptions) AS x (name, value)
 	WHERE CASE x.name WHEN 'autovacuum_enabled' THEN NOT x.value::boolean END))
+UNION ALL
+SELECT 94, 'due, but pg_sweep does not act', 'pg_sweep is disabled for this table by sweep.set()',
+	concat_ws(' ', 'by', e.set_by, 'at', date_trunc('second', e.set_at)),
+	format('SELECT sweep.set(%L, ''enabled'', NULL);', t.relid::regclass), 'it is vacuumed like any other then'
+FROM sweep.table_settings e
+WHERE e.relid = t.relid AND e.name = 'enabled' AND NOT e.value::boolean
 UNION ALL
 SELECT 84, CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'unknown' ELSE 'not due' END,
 	CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'statistics missing or reset: how many rows are dead is not known'
@@ -217,26 +224,26 @@ LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT f.weight, CASE WHEN q.waiting_for = 'next round' THEN 'due, and next' ELSE 'due, but waiting' END, f.cause,
-	format('%s, score %s, number %s of %s, waiting since %s%s', q.reason, round(q.score::numeric, 2), q.position, q.total,
-		date_trunc('second', q.waiting_since),
-		CASE WHEN q.waiting_for <> 'next round' THEN ', for: ' || q.waiting_for ELSE '' END), f.fix, f.risk
+	concat_ws(', ', q.reason, 'score ' || round(q.score::numeric, 2), format('number %s of %s', q.position, q.total),
+		format('waiting since %s', date_trunc('second', q.waiting_since)),
+		CASE WHEN q.waiting_for <> 'next round' THEN 'for: ' || q.waiting_for END), f.fix, f.risk
 FROM (SELECT w.*, count(*) OVER () AS total FROM sweep.queue w) q
-	CROSS JOIN (SELECT CASE WHEN t.lane = 'catalog' THEN 'sweep.catalog_min_interval' ELSE 'sweep.min_interval' END AS name) s
 	CROSS JOIN LATERAL (VALUES
 	(q.waiting_for LIKE 'worker slot%', 70, 'all worker slots are busy',
 	 format('ALTER SYSTEM SET sweep.max_workers = %s; SELECT pg_catalog.pg_reload_conf();', current_setting('sweep.max_workers')::int + 1),
 	 'more vacuums at a time: they share the cost limit, but need their part of max_worker_processes'),
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
-	 format('ALTER SYSTEM SET %s = ''%ss''; SELECT pg_catalog.pg_reload_conf();',
-		s.name, greatest(1, extract(epoch FROM current_setting(s.name)::interval) / 2)::int),
+	 CASE WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'
+	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', t.relid::regclass) END,
 	 'every vacuum makes all sessions read again what they know of the table'),
 	(q.waiting_for LIKE 'horizon%', 74, 'dead rows are still needed by something older', 'SELECT * FROM sweep.blockers;', 'none'),
 	(q.waiting_for LIKE 'lock: not free%', 77, 'the lock was not free when it was tried', NULL, NULL),
 	(q.waiting_for LIKE 'lock: cancelled%', 26, 'waits after it was cancelled', NULL, NULL),
 	(q.waiting_for LIKE 'failed%', 79, 'its vacuum ended in an error; the server log has it', format('VACUUM (VERBOSE) %s;', t.relid::regclass),
 	 'shows the error; a manual VACUUM gives way to nobody'),
-	(q.waiting_for LIKE 'snoozed%', 87, 'somebody snoozed it', format('SELECT sweep.snooze(%L, ''0'');', t.relid::regclass), 'it is vacuumed when it is due'),
-	(q.waiting_for LIKE 'held%', 88, 'somebody holds all vacuums of pg_sweep', 'SELECT sweep.unhold();', 'all that waits begins'),
+	(q.waiting_for LIKE 'snoozed%', 87, 'it is snoozed', format('SELECT sweep.snooze(%L, ''0'');', t.relid::regclass), 'it is vacuumed when it is due'),
+	(q.waiting_for LIKE 'hold%', 88, 'all vacuums of pg_sweep are on hold', 'SELECT sweep.unhold();', 'all that waits begins'),
+	(q.waiting_for LIKE 'checkpoint%', 71, 'its new rows are vacuumed just before the next checkpoint, so that no page is logged in full twice', NULL, NULL),
 	(q.waiting_for LIKE 'database%', 73, 'the last visit of this database failed; the server log has the error', NULL, NULL),
 	(q.waiting_for LIKE 'the core daemon%', 86, 'it is left to the core daemon''s anti-wraparound vacuum', format('VACUUM %s;', t.relid::regclass),
 	 'a manual VACUUM gives way to nobody'),
@@ -305,16 +312,20 @@ BEGIN
 	LOOP
 		RETURN QUERY
 		SELECT row_number() OVER w::integer, t.relid::regclass::text, first_value(c.verdict) OVER w, c.cause, c.evidence, c.fix, c.risk
-		FROM (SELECT * FROM sweep.get_causes_of_mode(t)
+		FROM (SELECT u.*, max(u.weight) OVER () AS top FROM (
+			SELECT * FROM sweep.get_causes_of_mode(t)
 			UNION ALL SELECT * FROM sweep.get_causes_of_table(t)
 			UNION ALL SELECT * FROM sweep.get_causes_of_counters(t)
 			UNION ALL SELECT * FROM sweep.get_causes_of_locks(t)
 			UNION ALL SELECT * FROM sweep.get_causes_of_horizon(t)
 			UNION ALL SELECT * FROM sweep.get_causes_of_queue(t)
 			UNION ALL SELECT * FROM sweep.get_causes_of_age(t)
-			-- between two rounds of the scout
-			UNION ALL SELECT 1, 'due, and next', 'the scout has not seen it in its last round yet', t.reason, NULL, NULL
-				WHERE t.decision = 'vacuum') c
+			-- between two rounds of the scout, or nothing that anybody waits for
+			UNION ALL SELECT 1, CASE t.decision WHEN 'vacuum' THEN 'due, and next' ELSE 'due, but waiting' END,
+				CASE t.decision WHEN 'vacuum' THEN 'the scout has not seen it in its last round yet' ELSE t.decision END,
+				t.reason, NULL, NULL
+				WHERE t.do_vacuum) u) c
+		WHERE c.weight > 1 OR c.top = 1
 		WINDOW w AS (ORDER BY c.weight DESC, c.cause)
 		ORDER BY 1
 		LIMIT 8;

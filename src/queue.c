@@ -120,6 +120,7 @@ queue_note_waiting(const Decision *d, int64 dead, int64 ins)
 		case DECISION_FAILED:
 		case DECISION_LEFT_TO_CORE:
 		case DECISION_SNOOZED:
+		case DECISION_CHECKPOINT_AHEAD:
 			if (threshold_vacuum_due(&t, dead) || threshold_insert_due(&t, ins))
 				queue_note(d->key, &t, dead, ins);
 			break;
@@ -341,6 +342,9 @@ describe_decision(const Decision *d, char *text)
 			return true;
 		case DECISION_SNOOZED:
 			snprintf(text, WAITING_LEN, "snoozed until %s", until);
+			return true;
+		case DECISION_CHECKPOINT_AHEAD:
+			snprintf(text, WAITING_LEN, "checkpoint: vacuumed just before it, at %s", until);
 			return true;
 		case DECISION_LEFT_TO_CORE:
 			strlcpy(text, "the core daemon's anti-wraparound vacuum", WAITING_LEN);

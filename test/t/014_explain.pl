@@ -216,10 +216,24 @@ poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'again' AND
 more_garbage($node, 'postgres', 'again');
 explained('the minimum interval', 'again', cause => 'it was vacuumed a short while ago and waits for the minimum interval', verdict => 'due, but waiting',
 	evidence => qr/^dead tuples \d+ > 150, score \d+\.\d+, number \d+ of \d+, waiting since .*, for: minimum interval until 20/,
-	fix => qr/^ALTER SYSTEM SET sweep\.min_interval = '1800s'/);
+	fix => qr/^SELECT sweep\.set\('public\.again', 'min_interval', '5 s'\);$/);
 like(sql($node, q{SELECT lane, requested, waiting_since <= now(), estimated_duration > '0', estimated_mb >= 0 FROM sweep.queue WHERE relname = 'again'}),
 	qr/^user\|f\|t\|t\|t$/, 'the queue knows how long its last run took');
 reload_with($node, 'sweep.min_interval' => '60s');
+
+# ---- what users said
+
+sql($node, "SELECT sweep.snooze('again', '1 hour')");
+explained('snoozed', 'again', cause => 'it is snoozed', verdict => 'due, but waiting', evidence => qr/, for: snoozed until 20/, fix => qr/^SELECT sweep\.snooze\('public\.again', '0'\);$/);
+is(sql($node, q{SELECT snoozed_until > now() FROM sweep.tables WHERE relname = 'again'}), 't', 'sweep.tables tells until when');
+sql($node, 'SELECT sweep.hold()');
+explained('on hold', 'again', cause => 'all vacuums of pg_sweep are on hold', verdict => 'due, but waiting', evidence => qr/, for: hold until 20/, fix => qr/^SELECT sweep\.unhold\(\);$/);
+sql($node, 'SELECT sweep.unhold()');
+sql($node, "SELECT sweep.set('again', 'enabled', 'off')");
+explained('disabled by sweep.set()', 'again', cause => 'pg_sweep is disabled for this table by sweep.set()', verdict => 'due, but pg_sweep does not act',
+	evidence => qr/^by \w+ at 20/, fix => qr/^SELECT sweep\.set\('public\.again', 'enabled', NULL\);$/);
+sql($node, "SELECT sweep.set('again', 'enabled', NULL)");
+sql($node, "SELECT sweep.snooze('again', '0')");
 
 # ---- all workers are busy
 
