@@ -309,6 +309,16 @@ decide_requested(const Candidate *c, const char *role)
 	return v;
 }
 
+/* New rows that somebody's snapshot may not see yet: the map tells. */
+static bool
+was_in_vain(const Candidate *before, const Candidate *after)
+{
+	return inserts_only(before) && before->memory.counted_vacuums >= 0 &&
+		after->memory.counted_vacuums == after->vacuums &&
+		insert_was_in_vain((double) before->ins / before->rows_per_page,
+						   (double) (after->memory.visible_pages - before->memory.visible_pages));
+}
+
 /* What the next vacuum of the table has to know of this one. */
 static void
 remember_vacuum(Decision *d, const Candidate *before, const Verdict *verdict,
@@ -347,10 +357,12 @@ decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict
 
 	if (run->outcome == RUN_DONE)
 	{
+		bool		held_back = run->dead_not_removable > 0 || was_in_vain(before, c);
+
 		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
-		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : kind);
+		d = new_decision(c, held_back ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * decide_min_interval_s(c));
-		if (run->dead_not_removable > 0)
+		if (held_back)
 			d.horizon = next_xid;
 		if (run->command == RUN_VACUUM)
 			remember_vacuum(&d, before, verdict, run);

@@ -385,7 +385,7 @@ decision_lead_ms(const TableMemory *memory)
 bool
 decision_checkpoint_is_near(const TableMemory *memory, int64 checkpoint_ms)
 {
-	return checkpoint_ms <= decision_lead_ms(memory) + 50;
+	return checkpoint_ms <= decision_lead_ms(memory) + 20;
 }
 
 /* Enough new rows to be due now, though not at any other time? */

@@ -12,7 +12,7 @@
 extern void next_checkpoint_watch(TimestampTz now);
 
 /* What should come before it begins so early, beside the time that it takes. */
-#define NEXT_CHECKPOINT_LEAD_MS	400
+#define NEXT_CHECKPOINT_LEAD_MS	100
 
 /* Until then; PG_INT64_MAX: unknown. */
 extern int64 next_checkpoint_ms(TimestampTz now);

@@ -98,6 +98,12 @@ insert_waits_for_checkpoint(const InsertTable *t, const InsertThresholds *thresh
 }
 
 bool
+insert_was_in_vain(double new_pages, double pages_made_visible)
+{
+	return new_pages >= 1 && pages_made_visible < new_pages / 10;
+}
+
+bool
 insert_was_worth(double cost, double new_pages, double page_miss, double page_dirty)
 {
 	return cost <= new_pages * (page_miss + page_dirty);

@@ -73,6 +73,12 @@ extern bool insert_waits_for_checkpoint(const InsertTable *t, const InsertThresh
 										int64_t interval_ms);
 
 /*
+ * Was it in vain, because others may not see the new rows yet?  Then hardly a
+ * page has become all-visible.
+ */
+extern bool insert_was_in_vain(double new_pages, double pages_made_visible);
+
+/*
  * Was an insert vacuum worth its cost?  It saves, for each new page, one read
  * and one write that a later vacuum would need.  All in the cost units of
  * vacuum_cost_page_*.

@@ -119,6 +119,10 @@ main(void)
 	test_look_at();
 	test_checkpoint();
 
+	tap_is_bool(insert_was_in_vain(1000, 99), true, "in vain", "not a tenth became all-visible");
+	tap_is_bool(insert_was_in_vain(1000, 100), false, "in vain", "a tenth did");
+	tap_is_bool(insert_was_in_vain(0.5, 0), false, "in vain", "nothing to gain");
+
 	/* 100 new pages: 100 × (2 + 20) */
 	tap_is_bool(insert_was_worth(2200, 100, 2, 20), true, "worth", "costs what it saves");
 	tap_is_bool(insert_was_worth(2201, 100, 2, 20), false, "worth", "costs more");
