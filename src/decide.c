@@ -17,6 +17,7 @@
 #include "policy/freeze.h"
 #include "policy/insert.h"
 #include "scout.h"
+#include "weigh.h"
 
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
@@ -311,10 +312,9 @@ decide_requested(const Candidate *c, const char *role)
 
 /* What the next vacuum of the table has to know of this one. */
 static void
-remember_vacuum(Decision *d, const Candidate *before, const Verdict *verdict,
+remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 				const RunRecord *run)
 {
-	TableMemory *m = &d->memory;
 	double		new_pages = (double) before->ins / before->rows_per_page;
 	bool		worth = insert_was_worth((double) run_cost(&run->used, &run->costs), new_pages,
 										 run->costs.page_miss, run->costs.page_dirty);
@@ -337,7 +337,7 @@ remember_vacuum(Decision *d, const Candidate *before, const Verdict *verdict,
  * removable before everything that ran when it began is gone.
  */
 void
-decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict,
+decide_after(Candidate *c, const Candidate *before, const Verdict *verdict,
 			 const RunRecord *run, FullTransactionId next_xid)
 {
 	Decision	d;
@@ -348,12 +348,15 @@ decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict
 	if (run->outcome == RUN_DONE)
 	{
 		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
+		if (run->command == RUN_VACUUM)
+		{
+			remember_vacuum(&c->memory, before, verdict, run);
+			weigh_again(c);
+		}
 		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * decide_min_interval_s(c));
 		if (run->dead_not_removable > 0)
 			d.horizon = next_xid;
-		if (run->command == RUN_VACUUM)
-			remember_vacuum(&d, before, verdict, run);
 		decision_put(&d);
 		return;
 	}
