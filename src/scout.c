@@ -318,7 +318,16 @@ scout_round(HTAB *databases, TimestampTz now)
 			partition = status.curpartition;
 			note_lock_time(&report, &locked_at);
 		}
-		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
+		if (entry->dropped)
+			continue;
+		if (entry->key.kind == PGSTAT_KIND_DATABASE)
+		{
+			PgStatShared_Database *of_database = dsa_get_address(pgStatLocal.dsa, entry->body);
+
+			database_entry(&round, entry->key.dboid)->reset_at =
+				of_database->stats.stat_reset_timestamp;
+		}
+		if (entry->key.kind != PGSTAT_KIND_RELATION)
 			continue;
 		shared = dsa_get_address(pgStatLocal.dsa, entry->body);
 		follow_trail(report.relations, entry, shared);
