@@ -318,7 +318,11 @@ reload_with($node, vacuum_cost_page_hit => 1000);
 rounds($node, 2);
 insert_pages('trickle', 540);
 vacuumed_ok('trickle', $runs + 2, 'inserted tuples %', 'dear: vacuumed');
-cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'}), '>=', 1.9 * $pages, 'and not again before twice as many rows');
+SKIP:
+{
+	skip 'core itself comes after 1000 rows of a frozen table', 1 if $is_18;
+	cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'}), '>=', 1.9 * $pages, 'and not again before twice as many rows');
+}
 
 $node->stop;
 done_testing();
