@@ -337,9 +337,10 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
  * removable before everything that ran when it began is gone.
  */
 void
-decide_after(Candidate *c, const Candidate *before, const Verdict *verdict,
+decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict,
 			 const RunRecord *run, FullTransactionId next_xid)
 {
+	Candidate	after = *c;
 	Decision	d;
 	int64		base_ms;
 	int64		max_ms;
@@ -350,10 +351,10 @@ decide_after(Candidate *c, const Candidate *before, const Verdict *verdict,
 		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
 		if (run->command == RUN_VACUUM)
 		{
-			remember_vacuum(&c->memory, before, verdict, run);
-			weigh_again(c);
+			remember_vacuum(&after.memory, before, verdict, run);
+			weigh_again(&after);
 		}
-		d = new_decision(c, run->dead_not_removable > 0 ? DECISION_HELD_BACK : kind);
+		d = new_decision(&after, run->dead_not_removable > 0 ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * decide_min_interval_s(c));
 		if (run->dead_not_removable > 0)
 			d.horizon = next_xid;

@@ -50,7 +50,7 @@ extern void decide_and_wait(const Candidate *c, DecisionKind kind, int64 wait_ms
  * What a vacuum came to: the table before and after it, what led to it, what
  * was the next transaction when it began.
  */
-extern void decide_after(Candidate *after, const Candidate *before,
+extern void decide_after(const Candidate *after, const Candidate *before,
 						 const Verdict *verdict, const RunRecord *run,
 						 FullTransactionId next_xid);
 
