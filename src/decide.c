@@ -17,6 +17,7 @@
 #include "policy/freeze.h"
 #include "policy/insert.h"
 #include "scout.h"
+#include "weigh.h"
 
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
@@ -321,10 +322,9 @@ was_in_vain(const Candidate *before, const Candidate *after)
 
 /* What the next vacuum of the table has to know of this one. */
 static void
-remember_vacuum(Decision *d, const Candidate *before, const Verdict *verdict,
+remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 				const RunRecord *run)
 {
-	TableMemory *m = &d->memory;
 	double		new_pages = (double) before->ins / before->rows_per_page;
 	bool		worth = insert_was_worth((double) run_cost(&run->used, &run->costs), new_pages,
 										 run->costs.page_miss, run->costs.page_dirty);
@@ -350,6 +350,7 @@ void
 decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict,
 			 const RunRecord *run, FullTransactionId next_xid)
 {
+	Candidate	after = *c;
 	Decision	d;
 	int64		base_ms;
 	int64		max_ms;
@@ -360,12 +361,15 @@ decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict
 		bool		held_back = run->dead_not_removable > 0 || was_in_vain(before, c);
 
 		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
-		d = new_decision(c, held_back ? DECISION_HELD_BACK : kind);
+		if (run->command == RUN_VACUUM)
+		{
+			remember_vacuum(&after.memory, before, verdict, run);
+			weigh_again(&after);
+		}
+		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * decide_min_interval_s(c));
 		if (held_back)
 			d.horizon = next_xid;
-		if (run->command == RUN_VACUUM)
-			remember_vacuum(&d, before, verdict, run);
 		decision_put(&d);
 		return;
 	}

@@ -51,7 +51,7 @@
 
 #define DATABASES_REFRESH_MS	10000
 #define SURVEY_INTERVAL_MS		600000	/* an active database, at least */
-#define FIRST_SURVEY_MS			600000	/* one without statistics, within */
+#define FIRST_SURVEY_MS			60000	/* one without statistics, within */
 #define REVISIT_INTERVAL_MS		15000	/* at most so often, for lost counters */
 #define SAVE_INTERVAL_MS		5000
 #define SAVE_WARNING_MS			600000
@@ -244,11 +244,16 @@ may_visit(const LauncherDatabase *db, TimestampTz now)
 /*
  * A worker also knows reloptions, which the scout cannot see: an active
  * database is visited now and then even if nothing looks due.  One without any
- * statistics may have lost them: those are visited one after the other.
+ * statistics may have lost them: those are visited one after the other, before
+ * the turns of most of their tables have come.
  */
 static bool
-survey_is_due(const LauncherDatabase *db, int64 changes, TimestampTz now)
+survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz now)
 {
+	int64		changes = seen ? seen->changes : 0;
+
+	if (db->surveyed_at != 0 && seen && seen->reset_at > db->surveyed_at)
+		return true;
 	if (db->revisit_at != 0 && now >= db->revisit_at)
 		return true;
 	if (db->surveyed_at == 0)
@@ -308,7 +313,7 @@ find_destinations(HTAB *seen_databases, Destination *to, TimestampTz now)
 		seen = hash_search(seen_databases, &db->dboid, HASH_FIND, NULL);
 		if (may_visit(db, now) &&
 			((seen && seen->due + seen->requested > 0) ||
-			 survey_is_due(db, seen ? seen->changes : 0, now)))
+			 survey_is_due(db, seen, now)))
 			add_destination(to, &n, db, seen);
 	}
 	qsort(to, n, sizeof(Destination), more_urgent_first);

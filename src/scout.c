@@ -240,6 +240,15 @@ follow_trail(int64 n, const void *entry, const void *body)
 	}
 }
 
+/* Its tables' counters may have been lost then. */
+static void
+note_reset(ScoutRound *round, const PgStatShared_HashEntry *entry)
+{
+	const PgStatShared_Database *shared = dsa_get_address(pgStatLocal.dsa, entry->body);
+
+	database_entry(round, entry->key.dboid)->reset_at = shared->stats.stat_reset_timestamp;
+}
+
 /* Milliseconds since then, which becomes now. */
 static double
 ms_since(instr_time *then)
@@ -318,7 +327,11 @@ scout_round(HTAB *databases, TimestampTz now)
 			partition = status.curpartition;
 			note_lock_time(&report, &locked_at);
 		}
-		if (entry->dropped || entry->key.kind != PGSTAT_KIND_RELATION)
+		if (entry->dropped)
+			continue;
+		if (entry->key.kind == PGSTAT_KIND_DATABASE)
+			note_reset(&round, entry);
+		if (entry->key.kind != PGSTAT_KIND_RELATION)
 			continue;
 		shared = dsa_get_address(pgStatLocal.dsa, entry->body);
 		follow_trail(report.relations, entry, shared);

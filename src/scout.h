@@ -23,6 +23,7 @@ typedef struct ScoutDatabase
 	double		urgency;		/* highest score among the due ones */
 	int64		requested;		/* tables that somebody asked for */
 	int64		requested_catalogs; /* of them */
+	TimestampTz reset_at;		/* of its statistics; 0: never */
 	/* within this round, for tables and for catalogs */
 	bool		horizon_known[2];
 	FullTransactionId horizon[2];

@@ -156,54 +156,77 @@ weigh_insert_settings(const ThresholdSettings *settings)
 	return s;
 }
 
-/* pg_sweep's own rules, for user tables that are large enough for them. */
+/*
+ * Do pg_sweep's own rules apply?  Of one that was never counted, rows are no
+ * measure of its pages, and core does not wait long.
+ */
+static bool
+has_insert_rules(const Candidate *c)
+{
+	return c->lane != LANE_CATALOG && !c->temporary && c->core_insert >= 0 &&
+		c->reltuples > 0 && c->pages > 0;
+}
+
+/* With so many pages, so many of them frozen. */
+static InsertThresholds
+apply_insert_rules(const Candidate *c, int64 pages, int64 frozen_pages, InsertTable *table)
+{
+	InsertSettings settings = weigh_insert_settings(&c->settings);
+
+	settings.cache_fraction = table_setting(c->own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
+	table->reltuples = c->reltuples;
+	table->rows_per_page = c->rows_per_page;
+	table->core = c->core_insert;
+	table->costly = c->memory.costly;
+	table->pages = pages;
+	table->frozen_pages = frozen_pages;
+	return insert_thresholds(&settings, table);
+}
+
+/* For user tables that are large enough. */
 static void
 weigh_inserts(Candidate *c, const Weighing *w)
 {
-	InsertSettings settings = weigh_insert_settings(&c->settings);
 	InsertTable table;
 	InsertThresholds t;
 
-	settings.cache_fraction = table_setting(c->own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
 	c->checkpoint_aware = table_switch(c->own, TABLE_CHECKPOINT_AWARE, sweep_checkpoint_aware);
 	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages, c->live, c->memory.pages);
 	c->ins_early = -1;
 	c->waits_for_checkpoint = false;
-	if (c->lane == LANE_CATALOG || c->temporary || c->core_insert < 0)
+	if (!has_insert_rules(c))
 		return;
-
-	/*
-	 * never counted: rows are no measure of pages, and core does not wait
-	 * long
-	 */
-	if (c->reltuples <= 0 || c->pages <= 0)
-		return;
-
-	table.reltuples = c->reltuples;
-	table.rows_per_page = c->rows_per_page;
-	table.core = c->core_insert;
-	table.costly = c->memory.costly;
 
 	/*
 	 * Is it large enough to count, were all of it frozen?  A vacuum has just
 	 * changed that, and the scout goes by what comes out now.
 	 */
-	table.pages = table.frozen_pages = 1;
-	t = insert_thresholds(&settings, &table);
+	t = apply_insert_rules(c, 1, 1, &table);
 	if ((t.due < c->core_insert || t.early >= 0) && (c->ins > 0 || c->vacuumed_now) &&
 		!count_is_good(c))
 		count_map(c);
 
 	/* not counted: none is known to be frozen */
-	table.pages = c->memory.pages;
-	table.frozen_pages = c->memory.frozen_pages;
-	t = insert_thresholds(&settings, &table);
+	t = apply_insert_rules(c, c->memory.pages, c->memory.frozen_pages, &table);
 	c->thresholds.insert = t.due;
 	c->ins_early = t.early;
 	c->waits_for_checkpoint = c->checkpoint_aware &&
 		insert_waits_for_checkpoint(&table, &t, (double) c->ins,
 									w->checkpoint_ms - decision_lead_ms(&c->memory),
 									1000 * decide_min_interval_s(c));
+}
+
+void
+weigh_again(Candidate *c)
+{
+	InsertTable table;
+	InsertThresholds t;
+
+	if (!has_insert_rules(c))
+		return;
+	t = apply_insert_rules(c, c->memory.pages, c->memory.frozen_pages, &table);
+	c->thresholds.insert = t.due;
+	c->ins_early = t.early;
 }
 
 static void

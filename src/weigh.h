@@ -22,6 +22,9 @@ extern InsertSettings weigh_insert_settings(const ThresholdSettings *settings);
 
 extern void weighing_begin(Weighing *w);
 
+/* The insert thresholds, when only the candidate's memory has changed since. */
+extern void weigh_again(Candidate *c);
+
 /* Does a table whose counters were lost still have its turn to come, and when? */
 extern bool weigh_turn_comes(const Candidate *c, TimestampTz *at);
 

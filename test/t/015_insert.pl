@@ -163,7 +163,7 @@ reload_with($node, 'sweep.insert_cache_fraction' => 0);
 rounds($node, 2);
 insert_pages('switched', 600);
 vacuumed_ok('switched', 2, 'inserts have ended after %', 'insert_cache_fraction = 0: 600 pages are not too many, but when the inserts have ended they are vacuumed');
-cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'switched'}), '>=', $core - 10, 'or when core would have come');
+cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'switched'}), '>=', $is_18 ? 1000 : $core - 10, 'or when core would have come');
 reload_with($node, 'sweep.insert_cache_fraction' => 0.25);
 
 reload_with($node, 'sweep.insert_active_part' => 'off');
@@ -225,7 +225,9 @@ $reader->query_safe("BEGIN; DECLARE c CURSOR FOR SELECT id FROM held WHERE ctid 
 reload_with($node, 'sweep.mode' => 'act');
 vacuumed_ok('held', 2, 'inserted tuples %', 'a cursor holds one of the new pages: vacuumed all the same');
 is(sql($node, q{SELECT ended_at - started_at < '5 s' FROM sweep.runs WHERE relname = 'held' ORDER BY run_id DESC LIMIT 1}), 't', 'at once');
-is(sql($node, "SELECT string_agg(blkno::text, ' ') FROM pg_visibility_map('held') WHERE NOT all_frozen"), $page, 'and all but that page are frozen');
+# from 18 on a scan holds the page that it reads ahead, too
+like(sql($node, "SELECT string_agg(blkno::text, ' ' ORDER BY blkno) FROM pg_visibility_map('held') WHERE NOT all_frozen"),
+	$is_18 ? qr/^$page( @{[ $page + 1 ]})?$/ : qr/^$page$/, 'and all but that page are frozen');
 $reader->query_safe('COMMIT');
 $reader->quit;
 sql($node, 'DROP TABLE held');
@@ -279,6 +281,7 @@ my $ahead = sql($node, "SELECT min(EXTRACT(epoch FROM at - '$started'::timestamp
 note("it began $ahead s ahead of the checkpoint, " . (time - $trickle_began) . ' s after the trickle did');
 cmp_ok($ahead, '<', within(3), 'seconds later');
 $trickle->kill_kill;
+forget_frozen('trickle');
 
 # ---- switched off: no heed is paid to one. The next is brought about by WAL.
 
@@ -315,7 +318,11 @@ reload_with($node, vacuum_cost_page_hit => 1000);
 rounds($node, 2);
 insert_pages('trickle', 540);
 vacuumed_ok('trickle', $runs + 2, 'inserted tuples %', 'dear: vacuumed');
-cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'}), '>=', 1.9 * $pages, 'and not again before twice as many rows');
+SKIP:
+{
+	skip 'core itself comes after 1000 rows of a frozen table', 1 if $is_18;
+	cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'}), '>=', 1.9 * $pages, 'and not again before twice as many rows');
+}
 
 $node->stop;
 done_testing();
