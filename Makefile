@@ -51,7 +51,10 @@ sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
 
 $(OBJS): $(wildcard src/*.h src/policy/*.h)
 
-.PHONY: demo test unit format format-check bench bench-smoke bench-overhead
+# a script each, see bench/README.md
+MEASUREMENTS = $(addprefix bench-,accuracy cost futile gin locks million overhead scout)
+
+.PHONY: demo test unit format format-check bench bench-smoke $(MEASUREMENTS)
 
 # SECONDS=60 JSON=1: without a terminal; stdout is the runs and nothing else
 demo:
@@ -95,5 +98,7 @@ format:
 format-check:
 	tools/format --check
 
-bench-overhead:
-	bench/overhead
+$(MEASUREMENTS):
+	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
+	@tools/install >&2
+	PG_CONFIG="$$(tools/pg-config)" bench/$(@:bench-%=%) $(BENCH_FLAGS)

@@ -42,7 +42,7 @@
  * time tells what to ask for early.  Only hints: nothing is read through it,
  * and an address that is not valid any more does no harm.
  */
-#define SCOUT_TRAIL		(128 * 1024)	/* relations; at most 2 MB */
+#define SCOUT_TRAIL		(1024 * 1024)	/* relations; at most 16 MB */
 #define SCOUT_AHEAD		32
 
 typedef struct ScoutStep
