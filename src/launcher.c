@@ -756,6 +756,7 @@ sweep_launcher_main(Datum arg)
 		{
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
+			next_checkpoint_woken(clock_now());
 			apply_settings();
 		}
 

@@ -57,6 +57,16 @@ read_control_file(void)
 	pfree(control);
 }
 
+/*
+ * That wakes the checkpointer: it counts whole seconds on its clock and sleeps
+ * so many, from the moment when it was last awake.
+ */
+void
+next_checkpoint_woken(TimestampTz now)
+{
+	began_at += now % USECS_PER_SEC - began_at % USECS_PER_SEC;
+}
+
 static void
 measure_wal(XLogRecPtr end, TimestampTz now)
 {

@@ -8,6 +8,9 @@
 #include "postgres.h"
 #include "datatype/timestamp.h"
 
+/* The launcher: the server's configuration was just loaded again. */
+extern void next_checkpoint_woken(TimestampTz now);
+
 /* The launcher, at each round: looks, and publishes what it expects. */
 extern void next_checkpoint_watch(TimestampTz now);
 

@@ -106,5 +106,5 @@ insert_was_in_vain(double new_pages, double pages_made_visible)
 bool
 insert_was_worth(double cost, double new_pages, double page_miss, double page_dirty)
 {
-	return cost <= new_pages * (page_miss + page_dirty);
+	return cost <= (new_pages + INSERT_OVERHEAD_PAGES) * (page_miss + page_dirty);
 }

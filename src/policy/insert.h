@@ -20,6 +20,9 @@
 /* Doubled threshold for each costly vacuum, up to so many. */
 #define INSERT_COSTLY_LIMIT	10
 
+/* What any vacuum costs, however little there is to do: catalogs, maps. */
+#define INSERT_OVERHEAD_PAGES	32
+
 /* Pages for which a checkpoint or the end of the inserts is reason enough. */
 #define INSERT_EARLY_PAGES	128
 
@@ -80,8 +83,8 @@ extern bool insert_was_in_vain(double new_pages, double pages_made_visible);
 
 /*
  * Was an insert vacuum worth its cost?  It saves, for each new page, one read
- * and one write that a later vacuum would need.  All in the cost units of
- * vacuum_cost_page_*.
+ * and one write that a later vacuum would need, which would have the overhead
+ * as well.  All in the cost units of vacuum_cost_page_*.
  */
 extern bool insert_was_worth(double cost, double new_pages, double page_miss,
 							 double page_dirty);

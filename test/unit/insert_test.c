@@ -123,9 +123,11 @@ main(void)
 	tap_is_bool(insert_was_in_vain(1000, 100), false, "in vain", "a tenth did");
 	tap_is_bool(insert_was_in_vain(0.5, 0), false, "in vain", "nothing to gain");
 
-	/* 100 new pages: 100 × (2 + 20) */
-	tap_is_bool(insert_was_worth(2200, 100, 2, 20), true, "worth", "costs what it saves");
-	tap_is_bool(insert_was_worth(2201, 100, 2, 20), false, "worth", "costs more");
-	tap_is_bool(insert_was_worth(1, 0, 2, 20), false, "worth", "nothing was new");
+	/* 100 new pages, and 32 for what any vacuum costs: 132 × (2 + 20) */
+	tap_is_bool(insert_was_worth(2904, 100, 2, 20), true, "worth", "costs what it saves");
+	tap_is_bool(insert_was_worth(2905, 100, 2, 20), false, "worth", "costs more");
+	tap_is_bool(insert_was_worth(128 * 21 + 500, 128, 2, 20), true, "worth",
+				"a small one whose pages had been written already");
+	tap_is_bool(insert_was_worth(705, 0, 2, 20), false, "worth", "nothing was new");
 	return tap_done();
 }
