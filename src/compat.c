@@ -11,6 +11,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "postmaster/autovacuum.h"
+#include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/lwlock.h"
 #include "utils/acl.h"
@@ -244,6 +245,16 @@ compat_may_vacuum(Oid relid)
 #endif
 	ReleaseSysCache(tuple);
 	return ok;
+}
+
+/* As any process may, see ForwardSyncRequest(); it may have gone meanwhile. */
+void
+compat_wake_checkpointer(void)
+{
+	struct Latch *latch = COMPAT_CHECKPOINTER_LATCH();
+
+	if (latch)
+		SetLatch(latch);
 }
 
 int

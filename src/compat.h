@@ -154,6 +154,16 @@
 #define COMPAT_HAS_SKIP_DATABASE_STATS	0
 #endif
 
+/* 18 finds processes by number where there was a latch. */
+#if PG_VERSION_NUM >= 180000
+#include "storage/latch.h"
+#define COMPAT_CHECKPOINTER_LATCH() \
+	(ProcGlobal->checkpointerProc == INVALID_PROC_NUMBER ? NULL : \
+	 &GetPGProcByNumber(ProcGlobal->checkpointerProc)->procLatch)
+#else
+#define COMPAT_CHECKPOINTER_LATCH()	ProcGlobal->checkpointerLatch
+#endif
+
 /* 17 lets a role be given MAINTAIN. */
 #if PG_VERSION_NUM >= 170000
 #define COMPAT_HAS_MAINTAIN		1
@@ -196,6 +206,7 @@ extern int	compat_log_vacuum_min_duration(const AutoVacOpts *opts);
 extern int	compat_log_analyze_min_duration(void);
 extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
 extern bool compat_may_vacuum(Oid relid);
+extern void compat_wake_checkpointer(void);
 extern int	compat_server_version_built(void);
 extern const char *compat_rewrite_phase_name(int phase, const char *const *names, int count);
 struct PgStat_HashKey;

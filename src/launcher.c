@@ -83,6 +83,7 @@ static HTAB *databases;			/* LauncherDatabase */
 static TimestampTz databases_read_at = 0;
 static bool place_wanted[2];	/* the last round found none; for catalogs */
 static TimestampTz wake_at = 0; /* see ScoutReport */
+static bool checkpoint_wanted = false;
 static double least_naptime_ms = 0; /* so that rounds take ROUNDS_SHARE */
 static TimestampTz save_next = 0;
 static TimestampTz save_warned_at = 0;
@@ -528,9 +529,12 @@ next_round_after(TimestampTz began)
 	TimestampTz now = clock_now();
 	TimestampTz next = clock_after(began, Max((int64) sweep_shared->naptime_ms, sweep_naptime_ms));
 	int64		wait_ms = next_checkpoint_ms(now) - NEXT_CHECKPOINT_LEAD_MS;
+	TimestampTz exact_at = next_checkpoint_round_at(now, checkpoint_wanted && sweep_checkpoint_aware);
 
 	if (sweep_checkpoint_aware && wait_ms > 0 && wait_ms < sweep_naptime_ms)
 		next = Min(next, TimestampTzPlusMilliseconds(now, wait_ms));
+	if (exact_at > now)
+		next = Min(next, exact_at);
 	if (wake_at != 0)
 		next = Min(next, wanted_round(clock_after(wake_at, WAKE_MS), began));
 	return next;
@@ -596,7 +600,7 @@ round_run(void)
 	MemoryContextSwitchTo(context); /* a transaction may have left another one */
 	began = clock_now();
 	seen = scout_create_databases(CurrentMemoryContext);
-	next_checkpoint_watch(began);
+	next_checkpoint_watch(began, checkpoint_wanted && sweep_checkpoint_aware && sweep_mode == SWEEP_ACT);
 	report = scout_round(seen, began);
 	add_requests(seen, began);
 	take_surveys();
@@ -607,6 +611,7 @@ round_run(void)
 		MemoryContextSwitchTo(context);
 	}
 	wake_at = report.wake_at;
+	checkpoint_wanted = report.checkpoint_wanted;
 	publish_round(&report, seen, began, clock_now());
 	publish_databases(seen);
 	queue_publish(database_is_ours, began);

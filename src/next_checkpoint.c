@@ -19,8 +19,12 @@
 #include "utils/timestamp.h"
 
 #include "clock.h"
+#include "compat.h"
 #include "policy/checkpoint.h"
 #include "shmem.h"
+
+/* Less than a second before it may begin; the rest is for what comes before it. */
+#define NUDGE_MS	950
 
 /* WAL per second is an average over about so long. */
 #define WAL_RATE_MS		5000.0
@@ -28,6 +32,7 @@
 static XLogRecPtr redo = InvalidXLogRecPtr;
 static TimestampTz began_at;
 static bool exact;				/* began_at is from pg_control */
+static TimestampTz nudged_for = 0;	/* see earliest() */
 static XLogRecPtr wal_at;
 static TimestampTz wal_read_at = 0;
 static double wal_per_ms = 0;
@@ -67,6 +72,47 @@ next_checkpoint_woken(TimestampTz now)
 	began_at += now % USECS_PER_SEC - began_at % USECS_PER_SEC;
 }
 
+/*
+ * The second from which on a checkpoint by time may begin, 0 if that is not
+ * known.  It begins within that second: every process that reports a file to
+ * be synced may have woken the checkpointer meanwhile.
+ */
+static TimestampTz
+earliest(void)
+{
+	TimestampTz second = began_at - began_at % USECS_PER_SEC;
+
+	return exact ? TimestampTzPlusMilliseconds(second, (int64) CheckPointTimeout * 1000) : 0;
+}
+
+TimestampTz
+next_checkpoint_round_at(TimestampTz now, bool wanted)
+{
+	TimestampTz at = earliest();
+
+	if (!wanted || at == 0 || nudged_for == at)
+		return 0;
+	return TimestampTzPlusMilliseconds(at, -NUDGE_MS);
+}
+
+/*
+ * Wakes the checkpointer shortly before its time, once, so that it is known
+ * where in a second it sleeps from.  It looks at the clock and sleeps on, as
+ * when it is woken by ForwardSyncRequest().
+ */
+static void
+nudge(TimestampTz now)
+{
+	TimestampTz at = earliest();
+
+	if (at == 0 || nudged_for == at || now < TimestampTzPlusMilliseconds(at, -NUDGE_MS) ||
+		now > TimestampTzPlusMilliseconds(at, -NUDGE_MS / 2))
+		return;
+	compat_wake_checkpointer();
+	nudged_for = at;
+	next_checkpoint_woken(now);
+}
+
 static void
 measure_wal(XLogRecPtr end, TimestampTz now)
 {
@@ -83,7 +129,7 @@ measure_wal(XLogRecPtr end, TimestampTz now)
 }
 
 void
-next_checkpoint_watch(TimestampTz now)
+next_checkpoint_watch(TimestampTz now, bool wanted)
 {
 	CheckpointState s;
 	XLogRecPtr	redo_now = GetRedoRecPtr();
@@ -98,6 +144,8 @@ next_checkpoint_watch(TimestampTz now)
 	}
 	if (!exact)
 		read_control_file();
+	if (wanted)
+		nudge(now);
 	measure_wal(GetXLogInsertRecPtr(), now);
 
 	s.since_ms = (now - began_at) / 1000;

@@ -65,6 +65,7 @@ typedef struct ScoutRound
 	WorkerClaims claims;
 	DecisionMoment moment;
 	TimestampTz wake_at;		/* see ScoutReport */
+	bool		checkpoint_wanted;
 } ScoutRound;
 
 HTAB *
@@ -187,7 +188,11 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	if (decision)
 	{
 		if (decision->ins_early >= 0 && (double) ins > decision->ins_early)
+		{
 			decision_see(decision, ins, round->moment.now);
+			round->checkpoint_wanted = true;
+		}
+		round->checkpoint_wanted |= decision->kind == DECISION_CHECKPOINT_AHEAD;
 		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
 		{
 			wake_for(round, decision, dead, ins, db);
@@ -352,6 +357,7 @@ scout_round(HTAB *databases, TimestampTz now)
 
 	report.cpu_ms = cpu_ms() - report.cpu_ms;
 	report.wake_at = round.wake_at;
+	report.checkpoint_wanted = round.checkpoint_wanted;
 	return report;
 }
 
