@@ -81,16 +81,18 @@ SELECT 94, 'never by autovacuum', 'autovacuum is disabled for this table by its 
 	CASE WHEN c.relkind = 't' THEN 'in the options of it or of its owner' ELSE array_to_string(c.reloptions, ', ') END,
 	sweep.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
 	'it is vacuumed like any other then; takes a ShareUpdateExclusiveLock for a moment'
-FROM pg_class c LEFT JOIN sweep.table_settings e ON e.relid = c.oid AND e.name = 'enabled'
+FROM pg_class c LEFT JOIN pg_class o ON c.relkind = 't' AND o.reltoastrelid = c.oid
+	LEFT JOIN sweep.table_settings e ON e.relid = coalesce(o.oid, c.oid) AND e.name = 'enabled'
 WHERE c.oid = t.relid AND e.relid IS NULL AND (t.decision = 'disabled' OR EXISTS (
 	SELECT FROM pg_options_to_table(c.reloptions) AS x (name, value)
 	WHERE CASE x.name WHEN 'autovacuum_enabled' THEN NOT x.value::boolean END))
 UNION ALL
 SELECT 94, 'due, but pg_sweep does not act', 'pg_sweep is disabled for this table by sweep.set()',
 	concat_ws(' ', 'by', e.set_by, 'at', date_trunc('second', e.set_at)),
-	format('SELECT sweep.set(%L, ''enabled'', NULL);', t.relid::regclass), 'it is vacuumed like any other then'
+	format('SELECT sweep.set(%L, ''enabled'', NULL);', e.relid), 'it is vacuumed like any other then'
 FROM sweep.table_settings e
-WHERE e.relid = t.relid AND e.name = 'enabled' AND NOT e.value::boolean
+-- anything may be in it after a restore from elsewhere
+WHERE e.relid IN (t.relid, (SELECT o.oid FROM pg_class o WHERE o.reltoastrelid = t.relid)) AND e.name = 'enabled' AND lower(e.value) ~ '^(of|off|0|n|no|f|fa|fal|fals|false)$'
 UNION ALL
 SELECT 84, CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'unknown' ELSE 'not due' END,
 	CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'statistics missing or reset: how many rows are dead is not known'

@@ -23,6 +23,7 @@
 #include "postmaster/autovacuum.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -150,6 +151,8 @@ name_schema(Candidate *c, Oid namespace)
 	char	   *name = get_namespace_name(namespace);
 
 	strlcpy(c->schemaname, name ? name : "", NAMEDATALEN);
+	if (name)
+		pfree(name);
 }
 
 /* What pg_class tells. */
@@ -223,6 +226,7 @@ typedef struct ReadPass
 {
 	bool		toast;			/* TOAST tables, or the others */
 	bool		catalogs_only;
+	MemoryContext context;		/* of the candidates */
 	HTAB	   *toast_owners;	/* filled by the first one */
 	HTAB	   *settings;		/* by sweep.set() */
 } ReadPass;
@@ -265,7 +269,7 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
 		}
 	}
 
-	c = palloc0(sizeof(Candidate));
+	c = MemoryContextAllocZero(pass->context, sizeof(Candidate));
 	c->own = own;
 	c->settings_of = settings_of;
 	fill(c, form, opts, user_catalog);
@@ -305,6 +309,10 @@ candidates_collect(bool catalogs_only)
 	ListCell   *lc;
 
 	pass.catalogs_only = catalogs_only;
+
+	/* there may be a million: nothing is rounded up here */
+	pass.context = SlabContextCreate(CurrentMemoryContext, "sweep candidates",
+									 SLAB_LARGE_BLOCK_SIZE, sizeof(Candidate));
 	pass.toast_owners = create_toast_owners();
 	pass.settings = table_settings_read();	/* candidates point into it */
 	rel = table_open(RelationRelationId, AccessShareLock);

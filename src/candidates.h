@@ -111,5 +111,4 @@ extern Candidate *candidate_find(Oid relid);
 extern bool candidate_refresh(Candidate *c);
 extern bool candidate_is_there(Candidate *c);
 
-
 #endif							/* SWEEP_CANDIDATES_H */

@@ -220,9 +220,10 @@ compat_stat_key(struct PgStat_HashKey *key, Oid dboid, Oid relid)
 }
 
 /*
- * Might the current role run VACUUM on the table?  17 added MAINTAIN, and
- * vacuum_is_permitted_for_relation() with it; 15 and 16 ask for the owner of
- * the table or, unless it is a shared catalog, of the database.
+ * Might the current role run VACUUM on the table?  As
+ * vacuum_is_permitted_for_relation(), which also warns, and insists on knowing
+ * for which command.  17 added MAINTAIN; 15 and 16 ask for the owner of the
+ * table.  The owner of the database may, unless it is a shared catalog.
  */
 bool
 compat_may_vacuum(Oid relid)
@@ -233,7 +234,9 @@ compat_may_vacuum(Oid relid)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 #if PG_VERSION_NUM >= 170000
-	ok = vacuum_is_permitted_for_relation(relid, (Form_pg_class) GETSTRUCT(tuple), 0);
+	ok = pg_class_aclcheck(relid, GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK ||
+		(!((Form_pg_class) GETSTRUCT(tuple))->relisshared &&
+		 object_ownercheck(DatabaseRelationId, MyDatabaseId, GetUserId()));
 #elif PG_VERSION_NUM >= 160000
 	ok = object_ownercheck(RelationRelationId, relid, GetUserId()) ||
 		(!((Form_pg_class) GETSTRUCT(tuple))->relisshared &&

@@ -337,7 +337,8 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 		m->cleaned_at = before->inserted;
 	if (inserts_only(before))
 	{
-		m->took_ms = (int) Min((run->ended_at - run->started_at) / 1000, TOOK_LIMIT_MS);
+		/* the clock may have been set back */
+		m->took_ms = (int) Min(Max((run->ended_at - run->started_at) / 1000, 0), TOOK_LIMIT_MS);
 		m->costly = worth ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
 	}
 }

@@ -336,17 +336,23 @@ decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 Decision *
 decision_copy(int *count)
 {
-	Decision   *copy = palloc_extended(sizeof(Decision) * (Size) sweep_max_decisions,
-									   MCXT_ALLOC_HUGE);
 	HASH_SEQ_STATUS status;
 	Decision   *decision;
+	Decision   *copy;
+	int			size;
 	int			n = 0;
+
+	/* some may come before they are copied */
+	decisions_lock();
+	size = Min((int) hash_get_num_entries(sweep_decisions) + 1024, sweep_max_decisions);
+	decisions_unlock();
+	copy = palloc_extended(sizeof(Decision) * (Size) size, MCXT_ALLOC_HUGE);
 
 	decisions_lock();
 	hash_seq_init(&status, sweep_decisions);
 	while ((decision = hash_seq_search(&status)) != NULL)
 	{
-		if (n < sweep_max_decisions)
+		if (n < size)
 			copy[n++] = *decision;
 	}
 	decisions_unlock();

@@ -15,10 +15,7 @@
 
 #include <math.h>
 
-#include "access/heapam.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -28,13 +25,13 @@
 #include "storage/procsignal.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "bgworker.h"
 #include "breaker.h"
 #include "clock.h"
 #include "compat.h"
+#include "databases.h"
 #include "decisions.h"
 #include "features.h"
 #include "hold.h"
@@ -49,171 +46,24 @@
 #include "worker_slot.h"
 #include "xid_rate.h"
 
-#define DATABASES_REFRESH_MS	10000
 #define SURVEY_INTERVAL_MS		600000	/* an active database, at least */
 #define FIRST_SURVEY_MS			60000	/* one without statistics, within */
-#define REVISIT_INTERVAL_MS		15000	/* at most so often, for lost counters */
 #define SAVE_INTERVAL_MS		5000
 #define SAVE_WARNING_MS			600000
-#define VISIT_BACKOFF_MS		1000	/* after a visit that failed */
-#define VISIT_BACKOFF_MAX_MS	60000
 #define ROUNDS_SHARE			0.01	/* of a processor */
+#define ROUND_BACKOFF_MS		1000	/* after a round that failed */
+#define ROUND_BACKOFF_MAX_MS	60000
 #define WAKE_MS					10	/* after a table has waited long enough */
 #define HURRY_MS				100 /* between rounds while a place is wanted,
 									 * or something was asked for */
 
-/* What the launcher remembers of a database beside its DatabaseState. */
-typedef struct LauncherDatabase
-{
-	Oid			dboid;			/* hash key */
-	NameData	name;
-	bool		connectable;
-	bool		seen;			/* in the last reading of pg_database */
-	DatabaseScope scope;
-	int			failures;		/* visits in a row that failed */
-	TimestampTz next_visit;
-	TimestampTz last_visit;
-	TimestampTz looked_at;		/* see DatabaseState */
-	TimestampTz surveyed_at;	/* 0: never */
-	int64		surveyed_changes;
-	TimestampTz revisit_at;		/* tables whose counters were lost; 0: none */
-} LauncherDatabase;
-
-static HTAB *databases;			/* LauncherDatabase */
-static TimestampTz databases_read_at = 0;
 static bool place_wanted[2];	/* the last round found none; for catalogs */
 static TimestampTz wake_at = 0; /* see ScoutReport */
 static bool checkpoint_wanted = false;
+static int	failed_rounds = 0;	/* in a row */
 static double least_naptime_ms = 0; /* so that rounds take ROUNDS_SHARE */
 static TimestampTz save_next = 0;
 static TimestampTz save_warned_at = 0;
-
-/* ----
- * Databases
- * ----
- */
-
-static bool
-database_is_known(const Decision *decision, void *arg)
-{
-	return decision->key.dboid == InvalidOid ||
-		hash_search(databases, &decision->key.dboid, HASH_FIND, NULL) != NULL;
-}
-
-static void
-forget_dropped_databases(void)
-{
-	HASH_SEQ_STATUS status;
-	LauncherDatabase *db;
-	bool		dropped = false;
-
-	hash_seq_init(&status, databases);
-	while ((db = hash_seq_search(&status)) != NULL)
-	{
-		if (!db->seen)
-		{
-			(void) hash_search(databases, &db->dboid, HASH_REMOVE, NULL);
-			dropped = true;
-		}
-	}
-	if (dropped)
-		decision_forget(database_is_known, NULL);
-}
-
-/* Has the scout seen tables of a database that is not known yet? */
-static bool
-a_database_is_new(HTAB *seen_databases)
-{
-	HASH_SEQ_STATUS status;
-	const ScoutDatabase *seen;
-	bool		new = false;
-
-	hash_seq_init(&status, seen_databases);
-	while ((seen = hash_seq_search(&status)) != NULL)
-		new = new || (seen->dboid != InvalidOid &&
-					  hash_search(databases, &seen->dboid, HASH_FIND, NULL) == NULL);
-	return new;
-}
-
-static void
-read_databases(TimestampTz now)
-{
-	HASH_SEQ_STATUS status;
-	LauncherDatabase *db;
-	Relation	rel;
-	TableScanDesc scan;
-	HeapTuple	tuple;
-
-	if (databases_read_at != 0 && now < clock_after(databases_read_at, DATABASES_REFRESH_MS))
-		return;
-
-	hash_seq_init(&status, databases);
-	while ((db = hash_seq_search(&status)) != NULL)
-		db->seen = false;
-
-	StartTransactionCommand();
-	(void) GetTransactionSnapshot();
-	rel = table_open(DatabaseRelationId, AccessShareLock);
-	scan = table_beginscan_catalog(rel, 0, NULL);
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
-	{
-		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
-		bool		found;
-
-		db = hash_search(databases, &form->oid, HASH_ENTER, &found);
-		if (!found)
-			memset((char *) db + sizeof(Oid), 0, sizeof(*db) - sizeof(Oid));
-		db->name = form->datname;
-		/* a DROP DATABASE that was interrupted leaves the limit at -2 */
-		db->connectable = form->datallowconn && form->datconnlimit != -2;
-		db->scope = settings_database_scope(NameStr(form->datname));
-		db->seen = true;
-	}
-	table_endscan(scan);
-	table_close(rel, AccessShareLock);
-	CommitTransactionCommand();
-
-	databases_read_at = now;
-	forget_dropped_databases();
-}
-
-/* A worker has looked at all tables; some may have their turn later. */
-static void
-hear_of_lost_tables(LauncherDatabase *db, const WorkerSlot *slot, TimestampTz now)
-{
-	TimestampTz at = Max(slot->revisit_at, clock_after(now, REVISIT_INTERVAL_MS));
-
-	db->looked_at = Max(db->looked_at, slot->looked_at);
-	if (slot->revisit_at != 0)
-		db->revisit_at = db->revisit_at == 0 ? at : Min(db->revisit_at, at);
-}
-
-/* What a visit came to: after a failure the next one has to wait. */
-static void
-hear_of_worker(const WorkerSlot *slot, bool gone, bool visited, TimestampTz now)
-{
-	LauncherDatabase *db = hash_search(databases, &slot->dboid, HASH_FIND, NULL);
-
-	if (db == NULL)
-		return;
-	if (slot->visited_at > db->last_visit)
-	{
-		db->last_visit = slot->visited_at;
-		if (!slot->catalogs_only)
-			hear_of_lost_tables(db, slot, now);
-	}
-	if (!gone)
-		return;
-	if (visited)
-	{
-		db->failures = 0;
-		db->next_visit = 0;
-		return;
-	}
-	db->surveyed_at = 0;
-	db->next_visit = clock_after(now, backoff_ms(VISIT_BACKOFF_MS, VISIT_BACKOFF_MAX_MS,
-												 ++db->failures));
-}
 
 /* ----
  * Where to go next
@@ -253,7 +103,8 @@ survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz
 {
 	int64		changes = seen ? seen->changes : 0;
 
-	if (db->surveyed_at != 0 && seen && seen->reset_at > db->surveyed_at)
+	/* by this clock: one that was set back would ask for it in every round */
+	if (db->surveyed_at != 0 && seen && seen->reset_at > db->surveyed_at && seen->reset_at <= now)
 		return true;
 	if (db->revisit_at != 0 && now >= db->revisit_at)
 		return true;
@@ -402,7 +253,7 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 static const char *
 why_not_served(const Request *request)
 {
-	const LauncherDatabase *db = hash_search(databases, &request->dboid, HASH_FIND, NULL);
+	const LauncherDatabase *db = databases_find(request->dboid);
 
 	if (sweep_mode != SWEEP_ACT || shmem_is_off())
 		return "pg_sweep does not vacuum any more, see sweep.status";
@@ -411,7 +262,7 @@ why_not_served(const Request *request)
 	if (db != NULL && !db->connectable)
 		return "its database does not accept connections any more";
 	/* one that is not known yet may be new */
-	if (db == NULL && databases_read_at > request->requested_at)
+	if (db == NULL && databases_were_read_since(request->requested_at))
 		return "its database was dropped";
 	return NULL;
 }
@@ -443,74 +294,17 @@ add_requests(HTAB *seen_databases, TimestampTz now)
 		seen = hash_search(seen_databases, &requests[i].dboid, HASH_ENTER, &found);
 		if (!found)
 			memset((char *) seen + sizeof(Oid), 0, sizeof(*seen) - sizeof(Oid));
-		seen->requested = requests_ready_in(requests, count, &claims, requests[i].dboid, false, now);
-		seen->requested_catalogs = requests_ready_in(requests, count, &claims, requests[i].dboid,
-													 true, now);
+		seen->requested += requests_is_ready(&requests[i], &claims, requests[i].dboid, false, now);
+		seen->requested_catalogs += requests_is_ready(&requests[i], &claims, requests[i].dboid,
+													  true, now);
 	}
 	pfree(requests);
-}
-
-/* A worker should look where tables were given settings of their own. */
-static void
-take_surveys(void)
-{
-	HASH_SEQ_STATUS status;
-	LauncherDatabase *db;
-	SurveyList	list;
-
-	if (!surveys_take(&list))
-		return;
-	hash_seq_init(&status, databases);
-	while ((db = hash_seq_search(&status)) != NULL)
-	{
-		if (surveys_has(&list, db->dboid))
-			db->surveyed_at = 0;
-	}
 }
 
 /* ----
  * A round
  * ----
  */
-
-static void
-publish_databases(HTAB *seen_databases)
-{
-	HASH_SEQ_STATUS status;
-	LauncherDatabase *db;
-	int			n = 0;
-	int			dropped = 0;
-
-	LWLockAcquire(shmem_lock(LOCK_DATABASES), LW_EXCLUSIVE);
-	hash_seq_init(&status, databases);
-	while ((db = hash_seq_search(&status)) != NULL)
-	{
-		const ScoutDatabase *seen = hash_search(seen_databases, &db->dboid, HASH_FIND, NULL);
-		DatabaseState *state;
-
-		if (n >= SWEEP_DATABASES_LIMIT)
-		{
-			dropped++;
-			continue;
-		}
-		state = &sweep_shared->databases[n++];
-		state->dboid = db->dboid;
-		state->scope = db->scope;
-		state->connectable = db->connectable;
-		state->relations = seen ? seen->relations : 0;
-		state->due = seen ? seen->due : 0;
-		state->dead_tuples = seen ? seen->dead_tuples : 0;
-		state->last_visit = db->last_visit;
-		state->looked_at = db->looked_at;
-		state->next_visit = db->next_visit;
-	}
-	sweep_shared->databases_count = n;
-	LWLockRelease(shmem_lock(LOCK_DATABASES));
-
-	SpinLockAcquire(&sweep_shared->mutex);
-	sweep_shared->databases_dropped = dropped;
-	SpinLockRelease(&sweep_shared->mutex);
-}
 
 /* So early that something is wanted, but no more rounds than are allowed. */
 static TimestampTz
@@ -554,14 +348,6 @@ naptime_ms(double cpu_ms)
 	return Max((double) sweep_naptime_ms, least_naptime_ms);
 }
 
-static bool
-database_is_ours(Oid dboid)
-{
-	const LauncherDatabase *db = hash_search(databases, &dboid, HASH_FIND, NULL);
-
-	return db != NULL && db->scope == DATABASE_OURS && db->connectable;
-}
-
 static void
 publish_round(const ScoutReport *report, HTAB *seen_databases, TimestampTz began,
 			  TimestampTz ended)
@@ -596,25 +382,24 @@ round_run(void)
 	HTAB	   *seen;
 	ScoutReport report;
 
-	read_databases(began);
+	databases_read(began);
 	MemoryContextSwitchTo(context); /* a transaction may have left another one */
 	began = clock_now();
 	seen = scout_create_databases(CurrentMemoryContext);
 	next_checkpoint_watch(began, checkpoint_wanted && sweep_checkpoint_aware && sweep_mode == SWEEP_ACT);
 	report = scout_round(seen, began);
 	add_requests(seen, began);
-	take_surveys();
-	if (a_database_is_new(seen))
+	if (databases_are_new(seen))
 	{
-		databases_read_at = 0;
-		read_databases(began);
+		databases_forget_when_read();
+		databases_read(began);
 		MemoryContextSwitchTo(context);
 	}
 	wake_at = report.wake_at;
 	checkpoint_wanted = report.checkpoint_wanted;
 	publish_round(&report, seen, began, clock_now());
-	publish_databases(seen);
-	queue_publish(database_is_ours, began);
+	databases_publish(seen);
+	queue_publish(databases_is_ours, began);
 	xid_rate_sample(began);
 	send_workers(seen, began);
 	hash_destroy(seen);
@@ -698,23 +483,30 @@ static void
 apply_settings(void)
 {
 	bgworker_publish_settings();
-	databases_read_at = 0;		/* sweep.databases may have changed */
+	databases_forget_when_read();	/* sweep.databases may have changed */
 	decision_forget(is_in_scope, NULL); /* so may sweep.scope */
 }
 
-/* A failed round must not end the process: it is logged and tried again. */
+/*
+ * A failed round must not end the process: it is logged and tried again, less
+ * and less often.
+ */
 static void
 round_try(MemoryContext context)
 {
 	PG_TRY();
 	{
+		/* or, asked again and again, it would hurry from failure to failure */
+		databases_take_surveys();
 		if (feature_is_ok(FEATURE_SCOUT) && feature_is_ok(FEATURE_WORKER))
 			round_run();
 		save_runs(false);
+		failed_rounds = 0;
 	}
 	PG_CATCH();
 	{
 		HOLD_INTERRUPTS();
+		failed_rounds = Min(failed_rounds + 1, 100);
 		MemoryContextSwitchTo(context);
 		EmitErrorReport();
 		AbortOutOfAnyTransaction();
@@ -729,7 +521,6 @@ void
 sweep_launcher_main(Datum arg)
 {
 	MemoryContext context;
-	HASHCTL		info = {0};
 	TimestampTz next_round = 0;
 	TimestampTz last_round = 0;
 
@@ -737,10 +528,7 @@ sweep_launcher_main(Datum arg)
 	breaker_mark_process(&sweep_shared->launcher_mark);
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 
-	info.keysize = sizeof(Oid);
-	info.entrysize = sizeof(LauncherDatabase);
-	info.hcxt = TopMemoryContext;
-	databases = hash_create("sweep databases", 64, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	databases_begin();
 	context = AllocSetContextCreate(TopMemoryContext, "sweep launcher", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);
 
@@ -768,7 +556,7 @@ sweep_launcher_main(Datum arg)
 		now = clock_now();
 		pg_atomic_write_u32(&sweep_shared->metering, !shmem_is_off());
 		/* their end sets the latch, too */
-		if ((worker_slots_reap(hear_of_worker, now) && (place_wanted[false] || place_wanted[true])) ||
+		if ((worker_slots_reap(databases_hear_of_worker, now) && (place_wanted[false] || place_wanted[true])) ||
 			is_asked())
 			next_round = Min(next_round,
 							 wanted_round(clock_after(last_round, HURRY_MS), last_round));
@@ -776,6 +564,7 @@ sweep_launcher_main(Datum arg)
 		{
 			worker_slots_stop_all();
 			requests_drop(why_not_served);
+			queue_clear();
 			save_runs(true);
 			/* what still runs is looked after; then only the latch counts */
 			next_round = worker_slots_count(false) + worker_slots_count(true) > 0 ?
@@ -786,7 +575,9 @@ sweep_launcher_main(Datum arg)
 			last_round = now;
 			wake_at = 0;
 			round_try(context);
-			next_round = next_round_after(now);
+			next_round = failed_rounds == 0 ? next_round_after(now) :
+				clock_after(now, Max(sweep_naptime_ms,
+									 backoff_ms(ROUND_BACKOFF_MS, ROUND_BACKOFF_MAX_MS, failed_rounds)));
 		}
 		MemoryContextSwitchTo(context);
 		MemoryContextReset(context);

@@ -32,5 +32,9 @@ lock_waiter_first(Oid relid)
 			since = lock->waitStart != 0 ? lock->waitStart : PG_INT64_MAX;
 		}
 	}
+
+	/* a visit may see many cancels, and a server many locks */
+	pfree(locks->locks);
+	pfree(locks);
 	return pid;
 }

@@ -19,6 +19,7 @@
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "storage/proc.h"
@@ -349,7 +350,14 @@ meter_own_begin(const char *schemaname, const char *relname, const char *reason,
 void
 meter_own_add_reason(const char *more)
 {
-	strlcat(meter_this.own.reason, more, RUN_REASON_LEN);
+	char	   *reason = meter_this.own.reason;
+	int			room = RUN_REASON_LEN - 1 - (int) strlen(more);
+
+	/* what is cut off is not what comes last: half a pid is another's */
+	if (room < 0)
+		return;
+	reason[pg_mbcliplen(reason, (int) strlen(reason), room)] = '\0';
+	strlcat(reason, more, RUN_REASON_LEN);
 }
 
 bool

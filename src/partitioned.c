@@ -420,4 +420,5 @@ partitioned_analyze(PartitionedTable *table)
 				 c->mod, c->thresholds.analyze);
 	c->decision = decision_get(c->key, &known) ? &known : NULL;
 	table_analyze(c, reason, table->counted, state == TREE_LOCKED);
+	c->decision = NULL;
 }

@@ -14,6 +14,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/binaryheap.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
@@ -180,6 +181,17 @@ queue_publish(bool (*is_ours) (Oid dboid), TimestampTz now)
 	collected_count = n;
 }
 
+/* While pg_sweep is off nothing waits for it. */
+void
+queue_clear(void)
+{
+	if (sweep_shared->queue_count == 0)
+		return;
+	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_EXCLUSIVE);
+	sweep_shared->queue_count = 0;
+	LWLockRelease(shmem_lock(LOCK_QUEUE));
+}
+
 /* ----
  * A worker: who has waited for too long
  * ----
@@ -276,7 +288,13 @@ describe_workers(const WorkerSlot *workers, bool for_catalogs, char *text)
 	}
 	text[0] = '\0';
 	if (busy > 0 && busy >= places)
-		snprintf(text, WAITING_LEN, "worker slot: all %d busy with %s", places, list.data);
+	{
+		char	   *whole = psprintf("worker slot: all %d busy with %s", places, list.data);
+
+		/* names are cut between characters */
+		strlcpy(text, whole, pg_mbcliplen(whole, (int) strlen(whole), WAITING_LEN - 1) + 1);
+		pfree(whole);
+	}
 	pfree(list.data);
 }
 

@@ -26,4 +26,7 @@ extern void queue_mark_overdue(List *candidates);
 /* Publishes what was collected, of the databases that are ours. */
 extern void queue_publish(bool (*is_ours) (Oid dboid), TimestampTz now);
 
+/* Forgets what was published.  In the launcher. */
+extern void queue_clear(void);
+
 #endif							/* SWEEP_QUEUE_H */

@@ -146,9 +146,13 @@ requests_put(const Request *wanted, int count)
 	int			new = 0;
 	int64		id = 0;
 
+	/* a table may have more partitions than can be looked up under the lock */
 	lock(LW_EXCLUSIVE);
-	for (int i = 0; i < count; i++)
-		new += find_waiting(wanted[i].key) == NULL;
+	if (count > 2 * SWEEP_REQUESTS_LIMIT)
+		new = count;
+	else
+		for (int i = 0; i < count; i++)
+			new += find_waiting(wanted[i].key) == NULL;
 	if (new <= SWEEP_REQUESTS_LIMIT - sweep_shared->requests.count)
 		id = put_new(wanted, count, role, now);
 	unlock();
@@ -210,9 +214,9 @@ give_back_at_exit(int code, Datum arg)
 		request_log_end(&mine, "its worker has ended too often");
 }
 
-static bool
-is_ready(const Request *r, const WorkerClaims *claims, Oid dboid, bool catalogs_only,
-		 TimestampTz now)
+bool
+requests_is_ready(const Request *r, const WorkerClaims *claims, Oid dboid, bool catalogs_only,
+				  TimestampTz now)
 {
 	if (r->state != REQUEST_WAITING || r->dboid != dboid || now < r->not_before ||
 		(catalogs_only && !IsCatalogRelationOid(r->key.relid)))
@@ -243,7 +247,7 @@ requests_take(bool catalogs_only, Request *taken)
 	{
 		for (int i = 0; i < SWEEP_REQUESTS_LIMIT; i++)
 		{
-			if (is_ready(place(i), &claims, MyDatabaseId, catalogs_only, now) &&
+			if (requests_is_ready(place(i), &claims, MyDatabaseId, catalogs_only, now) &&
 				(next == NULL || place(i)->turn < next->turn))
 				next = place(i);
 		}
@@ -328,17 +332,6 @@ requests_are_new(void)
 	new = last != seen;
 	seen = last;
 	return new;
-}
-
-int
-requests_ready_in(const Request *requests, int count, const WorkerClaims *claims,
-				  Oid dboid, bool catalogs_only, TimestampTz now)
-{
-	int			n = 0;
-
-	for (int i = 0; i < count; i++)
-		n += is_ready(&requests[i], claims, dboid, catalogs_only, now);
-	return n;
 }
 
 void

@@ -43,9 +43,9 @@ extern bool requests_give_back(const Request *request, TimestampTz not_before, b
 /* The launcher: has one been put since the last call? */
 extern bool requests_are_new(void);
 
-/* Those of a database that could be served now, of all or of catalogs only. */
-extern int	requests_ready_in(const Request *requests, int count, const WorkerClaims *claims,
-							  Oid dboid, bool catalogs_only, TimestampTz now);
+/* Could it be served in that database now, by a worker for all or for catalogs only? */
+extern bool requests_is_ready(const Request *request, const WorkerClaims *claims, Oid dboid,
+							  bool catalogs_only, TimestampTz now);
 
 /* Drops waiting ones for which why_not() gives a reason, which is logged. */
 extern void requests_drop(const char *(*why_not) (const Request *request));

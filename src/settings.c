@@ -311,7 +311,7 @@ define_when_it_is_done(void)
 	DefineCustomIntVariable("sweep.max_workers",
 							"Sets the maximum number of vacuums that pg_sweep runs at a time.",
 							"They count against max_worker_processes, with one more for the launcher.",
-							&sweep_max_workers, 2, 0, SWEEP_WORKERS_LIMIT,
+							&sweep_max_workers, 2, 0, SWEEP_MAX_WORKERS_LIMIT,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_wait",
 							"Sets how long a table may be due before it goes ahead of more urgent ones.",

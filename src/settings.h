@@ -22,7 +22,8 @@ typedef enum SweepScope
 	SCOPE_ALL
 } SweepScope;
 
-#define SWEEP_WORKERS_LIMIT			32
+#define SWEEP_MAX_WORKERS_LIMIT		32
+#define SWEEP_WORKERS_LIMIT			(SWEEP_MAX_WORKERS_LIMIT + 1)	/* one for catalogs */
 
 #define WORK_MEM_MIN_KB				1024
 

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/relation.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -18,7 +17,6 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/freespace.h"
-#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/array.h"
 
@@ -28,6 +26,7 @@
 #include "decide.h"
 #include "features.h"
 #include "ledger.h"
+#include "peek.h"
 #include "row.h"
 #include "weigh.h"
 
@@ -159,22 +158,17 @@ put_blocked_by(Row *row, const TableBlockers *blockers, Oid relid)
 static int64
 truncatable_bytes(const Candidate *c)
 {
-	Relation	rel;
+	Relation	rel = NULL;
 	BlockNumber pages;
 	BlockNumber empty = 0;
 
-	if (c->pages < TRUNCATE_LOOK_PAGES || c->temporary ||
-		!ConditionalLockRelationOid(c->key.relid, AccessShareLock))
-		return -1;
-	rel = try_relation_open(c->key.relid, NoLock);
+	if (c->pages >= TRUNCATE_LOOK_PAGES && !c->temporary)
+		rel = peek_open(c->key.relid);
 	if (rel == NULL)
-	{
-		UnlockRelationOid(c->key.relid, AccessShareLock);
 		return -1;
-	}
 	if (rel->rd_tableam != GetHeapamTableAmRoutine())
 	{
-		relation_close(rel, AccessShareLock);
+		peek_close(rel);
 		return -1;
 	}
 
@@ -185,7 +179,7 @@ truncatable_bytes(const Candidate *c)
 		CHECK_FOR_INTERRUPTS();
 		empty++;
 	}
-	relation_close(rel, AccessShareLock);
+	peek_close(rel);
 
 	if (empty < TRUNCATE_MINIMUM && empty < pages / TRUNCATE_FRACTION)
 		return 0;

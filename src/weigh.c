@@ -10,7 +10,6 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/visibilitymap.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -19,7 +18,6 @@
 #include "pgstat.h"
 #include "postmaster/autovacuum.h"
 #include "storage/bufmgr.h"
-#include "storage/lmgr.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -28,6 +26,7 @@
 #include "decide.h"
 #include "decisions.h"
 #include "next_checkpoint.h"
+#include "peek.h"
 #include "policy/garbage.h"
 #include "policy/insert.h"
 #include "scout.h"
@@ -108,18 +107,12 @@ count_map(Candidate *c)
 	TableMemory *m = &c->memory;
 	BlockNumber visible;
 	BlockNumber frozen;
-	Relation	rel;
+	Relation	rel = peek_open(c->key.relid);
 	List	   *indexes;
 	ListCell   *lc;
 
-	if (!ConditionalLockRelationOid(c->key.relid, AccessShareLock))
-		return;
-	rel = try_relation_open(c->key.relid, NoLock);
 	if (rel == NULL)
-	{
-		UnlockRelationOid(c->key.relid, AccessShareLock);
 		return;
-	}
 
 	visibilitymap_count(rel, &visible, &frozen);
 	m->pages = RelationGetNumberOfBlocks(rel);
@@ -133,7 +126,7 @@ count_map(Candidate *c)
 	foreach(lc, indexes)
 		m->whole_cleanup = m->whole_cleanup || cleanup_reads_all(lfirst_oid(lc));
 	list_free(indexes);
-	relation_close(rel, AccessShareLock);
+	peek_close(rel);
 }
 
 /* ----
