@@ -31,6 +31,8 @@
 #include "scout.h"
 #include "weigh.h"
 
+#define CANDIDATES_BLOCK	(64 * 1024) /* of memory: a hundred or so */
+
 /* Within this share of the limit a table is core's anti-wraparound work. */
 #define WRAPAROUND_NEAR		0.95
 
@@ -312,7 +314,7 @@ candidates_collect(bool catalogs_only)
 
 	/* there may be a million: nothing is rounded up here */
 	pass.context = SlabContextCreate(CurrentMemoryContext, "sweep candidates",
-									 SLAB_LARGE_BLOCK_SIZE, sizeof(Candidate));
+									 CANDIDATES_BLOCK, sizeof(Candidate));
 	pass.toast_owners = create_toast_owners();
 	pass.settings = table_settings_read();	/* candidates point into it */
 	rel = table_open(RelationRelationId, AccessShareLock);
