@@ -33,12 +33,20 @@ $primary->wait_for_catchup($standby);
 
 is(sql($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%'"), '0', 'standby: no process of ours');
 is(sql($standby, 'SELECT mode, effective_mode, reason FROM sweep.status'), 'act|off|this server is a standby', 'standby: sweep.status says why');
-for my $view (qw(progress runs databases decisions status features))
+for my $view ('progress', 'runs', 'databases', 'decisions', 'status', 'features', 'tables', 'queue', 'blockers', 'requests',
+	'explain()', "explain('before')", 'get_xid_rate()')
 {
 	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT count(*) FROM sweep.$view");
 	is("$rc$err", '0', "standby: sweep.$view works");
 }
 is(sql($standby, 'SELECT count(*) FROM sweep.decisions'), '0', 'standby: nothing is decided');
+is(sql($standby, "SELECT cause, evidence FROM sweep.explain('before') WHERE cause = 'pg_sweep does not work'"),
+	'pg_sweep does not work|this server is a standby', 'standby: sweep.explain() says why');
+for my $call ("vacuum('before')", "vacuum_aux('before')", "set('before', 'enabled', 'off')")
+{
+	my (undef, undef, $refused) = $standby->psql('postgres', "SELECT sweep.$call");
+	like($refused, qr/ERROR:  (no vacuum can be requested during recovery|cannot execute \w+ in a read-only transaction)/, "standby: sweep.$call is refused");
+}
 my ($rc, $out, $err) = $standby->psql('postgres', 'VACUUM before');
 like($err, qr/ERROR:  cannot execute VACUUM during recovery/, 'standby: VACUUM is refused as always');
 is(sql($standby, 'SELECT count(*) FROM sweep.progress'), '0', 'standby: and leaves no meter behind');
