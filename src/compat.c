@@ -12,6 +12,7 @@
 #include "catalog/pg_database.h"
 #include "postmaster/autovacuum.h"
 #include "storage/latch.h"
+#include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/lwlock.h"
 #include "utils/acl.h"
@@ -254,10 +255,20 @@ compat_may_vacuum(Oid relid)
 void
 compat_wake_checkpointer(void)
 {
-	struct Latch *latch = COMPAT_CHECKPOINTER_LATCH();
+	volatile PROC_HDR *procs = ProcGlobal;
+
+	/* read once: it is taken back when the checkpointer ends */
+#if PG_VERSION_NUM >= 180000
+	ProcNumber	number = procs->checkpointerProc;
+
+	if (number != INVALID_PROC_NUMBER)
+		SetLatch(&GetPGProcByNumber(number)->procLatch);
+#else
+	Latch	   *latch = procs->checkpointerLatch;
 
 	if (latch)
 		SetLatch(latch);
+#endif
 }
 
 int

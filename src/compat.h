@@ -154,16 +154,6 @@
 #define COMPAT_HAS_SKIP_DATABASE_STATS	0
 #endif
 
-/* 18 finds processes by number where there was a latch. */
-#if PG_VERSION_NUM >= 180000
-#include "storage/latch.h"
-#define COMPAT_CHECKPOINTER_LATCH() \
-	(ProcGlobal->checkpointerProc == INVALID_PROC_NUMBER ? NULL : \
-	 &GetPGProcByNumber(ProcGlobal->checkpointerProc)->procLatch)
-#else
-#define COMPAT_CHECKPOINTER_LATCH()	ProcGlobal->checkpointerLatch
-#endif
-
 /* 17 lets a role be given MAINTAIN. */
 #if PG_VERSION_NUM >= 170000
 #define COMPAT_HAS_MAINTAIN		1
