@@ -188,11 +188,9 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	if (decision)
 	{
 		if (decision->ins_early >= 0 && (double) ins > decision->ins_early)
-		{
 			decision_see(decision, ins, round->moment.now);
-			round->checkpoint_wanted = true;
-		}
-		round->checkpoint_wanted |= decision->kind == DECISION_CHECKPOINT_AHEAD;
+		round->checkpoint_wanted |= decision->ins_threshold >= 0 && !catalog &&
+			(double) ins > (decision->ins_early >= 0 ? decision->ins_early : decision->ins_threshold);
 		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
 		{
 			wake_for(round, decision, dead, ins, db);

@@ -160,13 +160,21 @@ has_insert_rules(const Candidate *c)
 		c->reltuples > 0 && c->pages > 0;
 }
 
-/* With so many pages, so many of them frozen. */
-static InsertThresholds
-apply_insert_rules(const Candidate *c, int64 pages, int64 frozen_pages, InsertTable *table)
+static InsertSettings
+insert_settings_of(const Candidate *c)
 {
 	InsertSettings settings = weigh_insert_settings(&c->settings);
 
 	settings.cache_fraction = table_setting(c->own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
+	return settings;
+}
+
+/* With so many pages, so many of them frozen. */
+static InsertThresholds
+apply_insert_rules(const Candidate *c, int64 pages, int64 frozen_pages, InsertTable *table)
+{
+	InsertSettings settings = insert_settings_of(c);
+
 	table->reltuples = c->reltuples;
 	table->rows_per_page = c->rows_per_page;
 	table->core = c->core_insert;
@@ -180,6 +188,7 @@ apply_insert_rules(const Candidate *c, int64 pages, int64 frozen_pages, InsertTa
 static void
 weigh_inserts(Candidate *c, const Weighing *w)
 {
+	InsertSettings settings = insert_settings_of(c);
 	InsertTable table;
 	InsertThresholds t;
 
@@ -204,7 +213,7 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	c->thresholds.insert = t.due;
 	c->ins_early = t.early;
 	c->waits_for_checkpoint = c->checkpoint_aware &&
-		insert_waits_for_checkpoint(&table, &t, (double) c->ins,
+		insert_waits_for_checkpoint(&settings, &table, &t, (double) c->ins,
 									w->checkpoint_ms - decision_lead_ms(&c->memory),
 									1000 * decide_min_interval_s(c));
 }

@@ -90,11 +90,14 @@ insert_look_at(const InsertSettings *s, double live)
 }
 
 bool
-insert_waits_for_checkpoint(const InsertTable *t, const InsertThresholds *thresholds,
+insert_waits_for_checkpoint(const InsertSettings *s, const InsertTable *t,
+							const InsertThresholds *thresholds,
 							double inserted, int64_t checkpoint_ms, int64_t interval_ms)
 {
-	return checkpoint_ms < interval_ms && inserted <= 2 * thresholds->due &&
-		inserted <= t->core;
+	double		cached = s->cache_fraction * s->buffers * t->rows_per_page;
+
+	return checkpoint_ms < interval_ms && inserted <= t->core &&
+		inserted <= greater(2 * thresholds->due, cached);
 }
 
 bool

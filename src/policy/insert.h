@@ -69,9 +69,11 @@ extern double insert_look_at(const InsertSettings *s, double live);
 /*
  * Should a vacuum that is due by inserted rows wait for a checkpoint, because
  * after it there could be no other one before the checkpoint?  Not once twice
- * as many rows are there, nor when core would come.
+ * as many rows are there and fill their part of the cache, nor when core would
+ * come.
  */
-extern bool insert_waits_for_checkpoint(const InsertTable *t, const InsertThresholds *thresholds,
+extern bool insert_waits_for_checkpoint(const InsertSettings *s, const InsertTable *t,
+										const InsertThresholds *thresholds,
 										double inserted, int64_t checkpoint_ms,
 										int64_t interval_ms);
 

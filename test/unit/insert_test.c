@@ -73,23 +73,26 @@ test_rows_per_page(void)
 static void
 test_checkpoint(void)
 {
+	InsertSettings settings = SETTINGS(1000, 0.2, true, 0.25);
 	InsertTable table = TABLE(50e6, 1, 0);
-	InsertThresholds t = {1e6, 12800};
 	static const struct
 	{
 		const char *name;
+		InsertThresholds t;
 		double		inserted;
 		int64_t		checkpoint_ms;
 		bool		expected;
 	}			cases[] = {
-		{"a checkpoint within the interval", 1000001, 59999, true},
-		{"one after it", 1000001, 60000, false},
-		{"twice as many rows", 2000001, 1000, false},
-		{"core would come", 10001001, 1000, false},
+		{"a checkpoint within the interval", {1e6, 12800}, 1000001, 59999, true},
+		{"one after it", {1e6, 12800}, 1000001, 60000, false},
+		{"twice as many rows", {1e6, 12800}, 2000001, 1000, false},
+		{"far more than its threshold, but all in the cache", {12800, -1}, 1e6, 1000, true},
+		{"more than its part of the cache", {12800, -1}, 1000001, 1000, false},
+		{"core would come", {6e6, 12800}, 10001001, 1000, false},
 	};
 
 	for (size_t i = 0; i < lengthof(cases); i++)
-		tap_is_bool(insert_waits_for_checkpoint(&table, &t, cases[i].inserted,
+		tap_is_bool(insert_waits_for_checkpoint(&settings, &table, &cases[i].t, cases[i].inserted,
 												cases[i].checkpoint_ms, 60000),
 					cases[i].expected, "waits for a checkpoint", cases[i].name);
 }
