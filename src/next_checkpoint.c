@@ -95,6 +95,15 @@ next_checkpoint_round_at(TimestampTz now, bool wanted)
 	return TimestampTzPlusMilliseconds(at, -NUDGE_MS);
 }
 
+/* Where the checkpointer counts from, or will once it has been woken. */
+static TimestampTz
+counts_from(void)
+{
+	if (!exact || !sweep_checkpoint_aware || sweep_mode != SWEEP_ACT || nudged_for == earliest())
+		return began_at;
+	return TimestampTzPlusMilliseconds(began_at - began_at % USECS_PER_SEC, 1000 - NUDGE_MS);
+}
+
 /*
  * Wakes the checkpointer shortly before its time, once, so that it is known
  * where in a second it sleeps from.  It looks at the clock and sleeps on, as
@@ -148,7 +157,7 @@ next_checkpoint_watch(TimestampTz now, bool wanted)
 		nudge(now);
 	measure_wal(GetXLogInsertRecPtr(), now);
 
-	s.since_ms = (now - began_at) / 1000;
+	s.since_ms = (now - counts_from()) / 1000;
 	s.timeout_ms = (int64) CheckPointTimeout * 1000;
 
 	/* asked for when that segment is full; XLogCheckpointNeeded() */
