@@ -205,6 +205,16 @@ inserts_only(const Candidate *c)
 }
 
 /*
+ * Rows inserted when its indexes were cleaned last.  One that was not vacuumed
+ * from here yet: at the last vacuum of anybody.
+ */
+static int64
+cleaned_at(const Candidate *c)
+{
+	return c->memory.vacuumed ? c->memory.cleaned_at : c->inserted - c->ins;
+}
+
+/*
  * How it is vacuumed.  New rows only: the file is not cut, which would lock
  * out those who extend it; indexes that are read whole at every cleanup are
  * left out as long as core would not have come by, either.
@@ -220,8 +230,8 @@ plan(const Candidate *c, Verdict *v)
 		freeze_eagerly(m->eager, c->inserted - (m->vacuumed ? m->inserted : 0),
 					   c->changed - (m->vacuumed ? m->changed : 0));
 	v->options.keep_size = inserts_only(c);
-	v->options.keep_indexes = inserts_only(c) && m->whole_cleanup && m->vacuumed &&
-		(double) (c->inserted - m->cleaned_at) <= c->core_insert;
+	v->options.keep_indexes = inserts_only(c) && m->whole_cleanup &&
+		(double) (c->inserted - cleaned_at(c)) <= c->core_insert;
 }
 
 Verdict
@@ -329,12 +339,11 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 	bool		worth = insert_was_worth((double) run_cost(&run->used, &run->costs), new_pages,
 										 run->costs.page_miss, run->costs.page_dirty);
 
+	m->cleaned_at = verdict->options.keep_indexes ? cleaned_at(before) : before->inserted;
 	m->vacuumed = true;
 	m->inserted = before->inserted;
 	m->changed = before->changed;
 	m->eager = verdict->eager;
-	if (!verdict->options.keep_indexes)
-		m->cleaned_at = before->inserted;
 	if (inserts_only(before))
 	{
 		/* the clock may have been set back */

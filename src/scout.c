@@ -44,6 +44,7 @@
  */
 #define SCOUT_TRAIL		(1024 * 1024)	/* relations; at most 16 MB */
 #define SCOUT_AHEAD		32
+#define SCOUT_LINK_BYTES	16
 
 typedef struct ScoutStep
 {
@@ -218,12 +219,13 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	db->urgency = Max(db->urgency, score_compute(&in).score);
 }
 
+/* From there to there, at most two cache lines. */
 static inline void
-prefetch(const void *address, Size size)
+prefetch(const void *from, const void *to)
 {
 #ifdef __GNUC__
-	for (Size i = 0; i < size; i += PG_CACHE_LINE_SIZE / 2)
-		__builtin_prefetch((const char *) address + i);
+	__builtin_prefetch(from);
+	__builtin_prefetch(to);
 #endif
 }
 
@@ -233,8 +235,12 @@ follow_trail(int64 n, const void *entry, const void *body)
 {
 	if (n + SCOUT_AHEAD < trail_length)
 	{
-		prefetch(trail[n + SCOUT_AHEAD].entry, sizeof(PgStatShared_HashEntry));
-		prefetch(trail[n + SCOUT_AHEAD].body, sizeof(PgStatShared_Relation));
+		const PgStatShared_HashEntry *next = trail[n + SCOUT_AHEAD].entry;
+		const PgStatShared_Relation *shared = trail[n + SCOUT_AHEAD].body;
+
+		/* dshash's link to the next entry comes before it */
+		prefetch((const char *) next - SCOUT_LINK_BYTES, &next->body);
+		prefetch(&compat_tab_live(&shared->stats), &compat_tab_ins(&shared->stats));
 	}
 	if (n < SCOUT_TRAIL)
 	{
