@@ -31,8 +31,8 @@ sub bloat_catalog
 	my ($dbname, $tables) = @_;
 
 	$tables //= 20;
-	sql($node, "BEGIN; DO 'BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format(''CREATE TABLE bloat%s ($columns)'', i); END LOOP; END'; ROLLBACK", $dbname);
-	return sql($node, 'SELECT clock_timestamp()');
+	# in that session: when it ends it reports its counters, and a vacuum may begin at once
+	return sql($node, "BEGIN; DO 'BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format(''CREATE TABLE bloat%s ($columns)'', i); END LOOP; END'; ROLLBACK; SELECT clock_timestamp()", $dbname);
 }
 
 sub runs_of
