@@ -53,6 +53,8 @@
 #define ROUNDS_SHARE			0.01	/* of a processor */
 #define ROUND_BACKOFF_MS		1000	/* after a round that failed */
 #define ROUND_BACKOFF_MAX_MS	60000
+#define CATALOGS_BUSY_MS		10000	/* after a catalog was due */
+#define CATALOGS_NAP_MS			200 /* between rounds then */
 #define WAKE_MS					10	/* after a table has waited long enough */
 #define HURRY_MS				100 /* between rounds while a place is wanted,
 									 * or something was asked for */
@@ -60,6 +62,7 @@
 static bool place_wanted[2];	/* the last round found none; for catalogs */
 static TimestampTz wake_at = 0; /* see ScoutReport */
 static bool checkpoint_wanted = false;
+static TimestampTz catalogs_due_at = 0; /* the last time that one was */
 static int	failed_rounds = 0;	/* in a row */
 static double least_naptime_ms = 0; /* so that rounds take ROUNDS_SHARE */
 static TimestampTz save_next = 0;
@@ -331,6 +334,9 @@ next_round_after(TimestampTz began)
 		next = Min(next, exact_at);
 	if (wake_at != 0)
 		next = Min(next, wanted_round(clock_after(wake_at, WAKE_MS), began));
+	/* where one catalog was due the next garbage is not far */
+	if (catalogs_due_at != 0 && now < clock_after(catalogs_due_at, CATALOGS_BUSY_MS))
+		next = Min(next, wanted_round(clock_after(began, CATALOGS_NAP_MS), began));
 	return next;
 }
 
@@ -397,6 +403,8 @@ round_run(void)
 	}
 	wake_at = report.wake_at;
 	checkpoint_wanted = report.checkpoint_wanted;
+	if (report.catalogs_due)
+		catalogs_due_at = began;
 	publish_round(&report, seen, began, clock_now());
 	databases_publish(seen);
 	queue_publish(databases_is_ours, began);

@@ -66,6 +66,7 @@ typedef struct ScoutRound
 	WorkerClaims claims;
 	DecisionMoment moment;
 	TimestampTz wake_at;		/* see ScoutReport */
+	bool		catalogs_due;
 	bool		checkpoint_wanted;
 } ScoutRound;
 
@@ -216,6 +217,7 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	in.thresholds = t;
 	db->due++;
 	db->due_catalogs += catalog;
+	round->catalogs_due |= catalog;
 	db->urgency = Max(db->urgency, score_compute(&in).score);
 }
 
@@ -361,6 +363,7 @@ scout_round(HTAB *databases, TimestampTz now)
 
 	report.cpu_ms = cpu_ms() - report.cpu_ms;
 	report.wake_at = round.wake_at;
+	report.catalogs_due = round.catalogs_due;
 	report.checkpoint_wanted = round.checkpoint_wanted;
 	return report;
 }

@@ -36,6 +36,7 @@ typedef struct ScoutReport
 	int64		relations;
 	double		max_lock_ms;	/* one of 128 partitions, locked, shared */
 	double		cpu_ms;			/* processor time */
+	bool		catalogs_due;
 	bool		checkpoint_wanted;	/* a table has new rows for it to wait for */
 	TimestampTz wake_at;		/* a table's waiting ends before the next
 								 * round; 0 */
