@@ -152,15 +152,16 @@ UNION ALL
 (SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || l.pid, 'prepared transaction "' || x.gid || '"', 'a prepared transaction')),
 	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, a.usename, nullif(a.application_name, ''), a.state,
 		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(a.query, 100)),
-	CASE WHEN x.gid IS NOT NULL THEN format('ROLLBACK PREPARED %L;', x.gid)
+	CASE WHEN x.gid IS NOT NULL THEN f.fix
 	     WHEN a.state LIKE 'idle in transaction%' THEN format('SELECT pg_catalog.pg_terminate_backend(%s);', l.pid)
 	     WHEN l.pid IS NOT NULL THEN format('SELECT pg_catalog.pg_cancel_backend(%s);', l.pid) END,
-	CASE WHEN x.gid IS NOT NULL THEN 'what the transaction did is lost; its transaction manager may have promised to commit it'
+	CASE WHEN x.gid IS NOT NULL THEN f.risk
 	     ELSE 'its transaction is rolled back' END
 FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
 	-- a prepared transaction still holds the lock on its own id
 	LEFT JOIN pg_locks i ON l.pid IS NULL AND i.pid IS NULL AND i.locktype = 'transactionid' AND i.virtualtransaction = l.virtualtransaction
 	LEFT JOIN pg_prepared_xacts x ON x.transaction = i.transactionid
+	LEFT JOIN LATERAL sweep.get_holder_fix('prepared transaction', NULL, x.gid, NULL) f ON true
 WHERE coalesce(t.do_vacuum, false) AND l.locktype = 'relation' AND l.relation = t.relid
 	AND l.database IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
 	AND l.mode IN ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')

@@ -140,6 +140,13 @@ lane_of(Form_pg_class form, const char *schemaname)
 	return LANE_USER;
 }
 
+int64
+candidate_min_interval_s(const Candidate *c)
+{
+	return (int64) table_setting(c->own, TABLE_MIN_INTERVAL,
+								 c->lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s);
+}
+
 bool
 candidate_is_in_scope(const Candidate *c)
 {

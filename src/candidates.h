@@ -95,6 +95,9 @@ extern List *candidates_collect(bool catalogs_only);
 
 extern const char *lane_name(Lane lane);
 
+/* The shortest time between two vacuums of it, in seconds. */
+extern int64 candidate_min_interval_s(const Candidate *c);
+
 /* By sweep.scope. */
 extern bool candidate_is_in_scope(const Candidate *c);
 

@@ -58,13 +58,6 @@ decide_and_wait(const Candidate *c, DecisionKind kind, int64 wait_ms)
 	decision_put(&d);
 }
 
-int64
-decide_min_interval_s(const Candidate *c)
-{
-	return (int64) table_setting(c->own, TABLE_MIN_INTERVAL,
-								 c->lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s);
-}
-
 /* Since when it would have been vacuumed; begins anew when others have done it. */
 static TimestampTz
 would_vacuum_since(const Candidate *c)
@@ -377,7 +370,7 @@ decide_after(const Candidate *c, const Candidate *before, const Verdict *verdict
 			weigh_again(&after);
 		}
 		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
-		d.not_before = clock_after(d.last_at, 1000 * decide_min_interval_s(c));
+		d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
 		if (held_back)
 			d.horizon = next_xid;
 		decision_put(&d);

@@ -37,9 +37,6 @@ extern Verdict decide_about(const Candidate *c);
 /* How to vacuum what somebody has asked for. */
 extern Verdict decide_requested(const Candidate *c, const char *role);
 
-/* The shortest time between two vacuums of the table. */
-extern int64 decide_min_interval_s(const Candidate *c);
-
 /* Remembers it where the scout has to know; true: vacuum it now. */
 extern bool decide(const Candidate *c, Verdict *verdict);
 

@@ -361,6 +361,7 @@ publish_round(const ScoutReport *report, HTAB *seen_databases, TimestampTz began
 	HASH_SEQ_STATUS status;
 	const ScoutDatabase *seen;
 	double		ms = (double) (ended - began) / 1000.0;
+	double		nap_ms = naptime_ms(report->cpu_ms);
 	int64		due = 0;
 
 	hash_seq_init(&status, seen_databases);
@@ -374,7 +375,7 @@ publish_round(const ScoutReport *report, HTAB *seen_databases, TimestampTz began
 	sweep_shared->max_round_ms = Max(sweep_shared->max_round_ms, ms);
 	sweep_shared->last_lock_ms = report->max_lock_ms;
 	sweep_shared->max_lock_ms = Max(sweep_shared->max_lock_ms, report->max_lock_ms);
-	sweep_shared->naptime_ms = naptime_ms(report->cpu_ms);
+	sweep_shared->naptime_ms = nap_ms;
 	sweep_shared->relations = report->relations;
 	sweep_shared->due = due;
 	SpinLockRelease(&sweep_shared->mutex);

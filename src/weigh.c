@@ -23,7 +23,6 @@
 
 #include "clock.h"
 #include "compat.h"
-#include "decide.h"
 #include "decisions.h"
 #include "next_checkpoint.h"
 #include "peek.h"
@@ -215,7 +214,7 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	c->waits_for_checkpoint = c->checkpoint_aware &&
 		insert_waits_for_checkpoint(&settings, &table, &t, (double) c->ins,
 									w->checkpoint_ms - decision_lead_ms(&c->memory),
-									1000 * decide_min_interval_s(c));
+									1000 * candidate_min_interval_s(c));
 }
 
 void

@@ -195,9 +195,14 @@ released_lock('locked');
 sql($node, q{BEGIN; LOCK TABLE locked IN SHARE UPDATE EXCLUSIVE MODE; PREPARE TRANSACTION 'locks it'});
 more_garbage($node, 'postgres', 'locked');
 explained('locked by a prepared transaction', 'locked', cause => 'locked by prepared transaction "locks it"', verdict => 'due, but waiting', first => 0,
-	evidence => qr/^ShareUpdateExclusiveLock, since /, fix => qr/^ROLLBACK PREPARED 'locks it';$/);
+	evidence => qr/^ShareUpdateExclusiveLock, since /, fix => qr/^ROLLBACK PREPARED 'locks it'; -- in its database$/);
 is(sql($node, q{SELECT blocked_by FROM sweep.tables WHERE relname = 'locked'}), '{0}', 'sweep.tables: a prepared transaction has no process');
 sql($node, q{ROLLBACK PREPARED 'locks it'});
+sql($node, q{BEGIN; LOCK TABLE locked IN SHARE UPDATE EXCLUSIVE MODE; PREPARE TRANSACTION 'citus_0_locks_it'});
+more_garbage($node, 'postgres', 'locked');
+explained('locked by a prepared transaction of Citus', 'locked', cause => 'locked by prepared transaction "citus_0_locks_it"', verdict => 'due, but waiting', first => 0,
+	evidence => qr/^ShareUpdateExclusiveLock, since /, fix => qr/^SELECT recover_prepared_transactions\(\);/);
+sql($node, q{ROLLBACK PREPARED 'citus_0_locks_it'});
 reload_with($node, autovacuum_vacuum_threshold => 50, autovacuum_vacuum_scale_factor => '0.2');
 
 sub released_lock

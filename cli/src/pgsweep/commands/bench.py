@@ -28,7 +28,7 @@ def bench(
         list[str],
         typer.Argument(
             metavar="EXPERIMENT...",
-            help="insert, catalog, cost, cleaner, limit, tpcds, or all.",
+            help="insert, catalog, cost, cleaner, limit, tpcds, or all; insert_full.",
             show_default=False,
         ),
     ],
