@@ -114,6 +114,23 @@ my $trickle = IPC::Run::start([ 'pgbench', '-n', '-h', $node->host, '-p', $node-
 	'>', '/dev/null', '2>', '/dev/null');
 my $trickle_began = time;
 
+# ---- rows that a snapshot may not see yet: once in vain, then not before it is gone
+
+frozen_table('unseen');
+my $snapshot = session($node);
+$snapshot->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class');
+insert_pages('unseen', 520);
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'unseen' AND decision = 'held back'}, 'new rows that nobody may see yet: their vacuum was in vain, and the table is held back');
+my $in_vain = runs_of('unseen');
+insert_pages('unseen', 520);
+rounds($node, 8);
+is(runs_of('unseen'), $in_vain, 'it is not vacuumed again as long as the snapshot is there');
+$snapshot->query_safe('COMMIT');
+$snapshot->quit;
+poll_ok($node, "SELECT count(*) > $in_vain FROM sweep.runs WHERE started_by = 'sweep' AND relname = 'unseen'", 'when it is gone it is');
+poll_ok($node, q{SELECT all_visible > 6500 FROM pg_visibility_map_summary('unseen')}, 'and all is all-visible');
+sql($node, 'DROP TABLE unseen');
+
 # ---- more than the cache holds: at once
 
 frozen_table('cached');
