@@ -28,6 +28,7 @@ autovacuum_vacuum_cost_delay = 0
 END
 my $rows_per_page = 70;
 my $file = $node->basedir . '/rows';
+my $is_17 = major($node) >= 17;
 my $is_18 = major($node) >= 18;
 
 sql($node, 'CREATE EXTENSION pg_visibility');
@@ -140,7 +141,8 @@ insert_pages('cached', 520, "SAVEPOINT a; INSERT INTO cached SELECT i, repeat('x
 vacuumed_ok('cached', 2, 'inserted tuples %', 'more new pages than a quarter of shared_buffers: vacuumed');
 my $core = sql($node, q{SELECT 1000 + 0.2 * reltuples FROM pg_class WHERE relname = 'cached'});
 my ($new, $visible, $frozen) = map_from('cached', $pages);
-cmp_ok($new, '>=', 1000, 'the file was not cut, though its last 500 pages are empty');
+# 1020 less what the bulk extension of 16 and later had left over at the end
+cmp_ok($new, '>=', 900, 'the file was not cut, though its last 500 pages are empty');
 is("$visible|$frozen", "$new|$new", 'all new pages are all-visible and all-frozen');
 cmp_ok(sql($node, q{SELECT substring(reason, '> (\d+)')::int FROM sweep.runs WHERE relname = 'cached' AND started_by = 'sweep' ORDER BY run_id DESC LIMIT 1}),
 	'<', 0.5 * $core, 'long before core\'s threshold');
@@ -245,9 +247,9 @@ $reader->query_safe("BEGIN; DECLARE c CURSOR FOR SELECT id FROM held WHERE ctid 
 reload_with($node, 'sweep.mode' => 'act');
 vacuumed_ok('held', 2, 'inserted tuples %', 'a cursor holds one of the new pages: vacuumed all the same');
 is(sql($node, q{SELECT ended_at - started_at < '5 s' FROM sweep.runs WHERE relname = 'held' ORDER BY run_id DESC LIMIT 1}), 't', 'at once');
-# from 18 on a scan holds the page that it reads ahead, too
+# from 17 on a scan may hold the page that it reads ahead, too
 like(sql($node, "SELECT string_agg(blkno::text, ' ' ORDER BY blkno) FROM pg_visibility_map('held') WHERE NOT all_frozen"),
-	$is_18 ? qr/^$page( @{[ $page + 1 ]})?$/ : qr/^$page$/, 'and all but that page are frozen');
+	$is_17 ? qr/^$page( @{[ $page + 1 ]})?$/ : qr/^$page$/, 'and all but that page are frozen');
 $reader->query_safe('COMMIT');
 $reader->quit;
 sql($node, 'DROP TABLE held');
