@@ -43,3 +43,9 @@ clock_wait_until(TimestampTz then)
 	(void) WaitLatch(MyLatch, events, timeout_ms, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 }
+
+void
+clock_pause(void)
+{
+	pg_usleep(20);
+}

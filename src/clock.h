@@ -19,4 +19,7 @@ extern TimestampTz clock_after(TimestampTz from, int64 ms);
  */
 extern void clock_wait_until(TimestampTz then);
 
+/* Leaves the processor to others for an instant; no interrupt is looked at. */
+extern void clock_pause(void);
+
 #endif							/* SWEEP_CLOCK_H */

@@ -4,7 +4,7 @@
  *		any: the cumulative statistics are one hash table in shared memory.
  *
  * Runs in the launcher.  Takes the partition locks of that hash one by one,
- * shared, and LOCK_DECISIONS, shared, for the round; inside them ProcArrayLock,
+ * shared (stats_scan.c), and LOCK_DECISIONS, shared, for the round; inside them ProcArrayLock,
  * shared.  Nothing that takes those in another order exists here, and nothing
  * in core that holds ProcArrayLock reads statistics.
  *
@@ -18,7 +18,6 @@
 
 #include "catalog/catalog.h"
 #include "lib/dshash.h"
-#include "portability/instr_time.h"
 #include "postmaster/autovacuum.h"
 #include "utils/memutils.h"
 #include "utils/pgstat_internal.h"
@@ -31,6 +30,7 @@
 #include "policy/insert.h"
 #include "policy/score.h"
 #include "queue.h"
+#include "stats_scan.h"
 #include "weigh.h"
 #include "worker_slot.h"
 
@@ -260,29 +260,6 @@ note_reset(ScoutRound *round, const PgStatShared_HashEntry *entry)
 	database_entry(round, entry->key.dboid)->reset_at = shared->stats.stat_reset_timestamp;
 }
 
-/* Milliseconds since then, which becomes now. */
-static double
-ms_since(instr_time *then)
-{
-	instr_time	now;
-	instr_time	difference;
-
-	INSTR_TIME_SET_CURRENT(now);
-	difference = now;
-	INSTR_TIME_SUBTRACT(difference, *then);
-	*then = now;
-	return INSTR_TIME_GET_MILLISEC(difference);
-}
-
-/* A partition of the statistics is left, or all of them. */
-static void
-note_lock_time(ScoutReport *report, instr_time *locked_at)
-{
-	double		ms = ms_since(locked_at);
-
-	report->max_lock_ms = Max(report->max_lock_ms, ms);
-}
-
 /* What this process has used of a processor. */
 static double
 cpu_ms(void)
@@ -298,11 +275,9 @@ ScoutReport
 scout_round(HTAB *databases, TimestampTz now)
 {
 	ScoutRound	round = {.databases = databases};
-	dshash_seq_status status;
+	StatsScan	scan;
 	PgStatShared_HashEntry *entry;
 	ScoutReport report = {.cpu_ms = cpu_ms()};
-	int			partition = -1;
-	instr_time	locked_at;
 
 	queue_begin();
 	round.moment.now = now;
@@ -325,19 +300,12 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.never_due_ins = sweep_shared->lowest_ins_threshold;
 	if (round.settings[false].insert_base >= 0)
 		round.never_due_ins = Min(round.never_due_ins, round.settings[false].insert_base);
-	INSTR_TIME_SET_CURRENT(locked_at);
-	dshash_seq_init(&status, pgStatLocal.shared_hash, false);
-	while ((entry = dshash_seq_next(&status)) != NULL)
+	stats_scan_begin(&scan);
+	while ((entry = stats_scan_next(&scan)) != NULL)
 	{
 		PgStatShared_Relation *shared;
 		DecisionKey key;
 
-		/* the scan goes from one partition's lock to the next */
-		if (status.curpartition != partition)
-		{
-			partition = status.curpartition;
-			note_lock_time(&report, &locked_at);
-		}
 		if (entry->dropped)
 			continue;
 		if (entry->key.kind == PGSTAT_KIND_DATABASE)
@@ -356,9 +324,9 @@ scout_round(HTAB *databases, TimestampTz now)
 		look_at(&round, key, &shared->stats);
 		report.relations++;
 	}
-	dshash_seq_term(&status);
-	note_lock_time(&report, &locked_at);
+	stats_scan_end(&scan);
 	decisions_unlock();
+	report.max_lock_ms = scan.max_lock_ms;
 	trail_length = (int) Min(report.relations, SCOUT_TRAIL);
 
 	report.cpu_ms = cpu_ms() - report.cpu_ms;

@@ -153,5 +153,30 @@ settled('nothing to do');
 cmp_ok(starts_in(6), '<=', 3, 'nothing to do: hardly any worker starts');
 is(sql($node, 'SELECT worker_start_failures, databases_dropped FROM sweep.status'), '0|0', 'nothing failed, no database was left out');
 
+# ---- by this clock a round lets its locks go again and again; by the real one hardly once
+
+sql($node, 'CREATE DATABASE many');
+sql($node, "DO 'BEGIN FOR i IN 1 .. 4000 LOOP EXECUTE ''CREATE TABLE t'' || i || '' AS SELECT 1 AS i''; IF i % 500 = 0 THEN COMMIT; END IF; END LOOP; END'", 'many');
+reload_with($node, 'sweep.mode' => 'observe', autovacuum => 'off');
+my $entries = q{SELECT relations FROM sweep.status};
+my $last = -1;
+for (1 .. 100)
+{
+	rounds($node, 2);
+	my $now = sql($node, $entries);
+	last if $now == $last && $now > 4000;
+	$last = $now;
+}
+cmp_ok($last, '>', 4000, 'thousands of tables are seen');
+for my $step (1 .. 5)
+{
+	rounds($node, 1);
+	is(sql($node, $entries), $last, "a round in slices sees each once ($step)");
+}
+$node->append_conf('postgresql.conf', 'sweep.debug_clock_rate = 1');
+$node->restart;
+rounds($node, 2);
+is(sql($node, $entries), $last, 'as many as one in one piece');
+
 $node->stop;
 done_testing();
