@@ -20,7 +20,7 @@
 #include "row.h"
 
 /* What the samples of a window say. */
-typedef struct Rates
+typedef struct ProgressRates
 {
 	double		cost_per_s;		/* all negative: unknown */
 	double		read_mb_per_s;
@@ -29,7 +29,7 @@ typedef struct Rates
 	int			delay_pct;		/* of the samples */
 	int			io_pct;
 	int			lock_pct;
-} Rates;
+} ProgressRates;
 
 static const char *
 phase_name(const MeterSlot *slot)
@@ -71,10 +71,10 @@ phase_name(const MeterSlot *slot)
 	}
 }
 
-static Rates
+static ProgressRates
 compute_rates(const MeterSlot *slot)
 {
-	Rates		r = {-1, -1, -1, -1, 0, 0, 0};
+	ProgressRates r = {-1, -1, -1, -1, 0, 0, 0};
 	int			kept = Min(slot->nsamples, METER_WINDOW);
 	const MeterSample *last;
 	MeterSample zero = {0};
@@ -115,7 +115,7 @@ compute_rates(const MeterSlot *slot)
 }
 
 static void
-put_limited_by(Row *row, const MeterSlot *slot, const Rates *r)
+put_limited_by(Row *row, const MeterSlot *slot, const ProgressRates *r)
 {
 	char		text[64];
 
@@ -176,7 +176,7 @@ estimate_phase(const MeterSlot *slot, EstimateInput *in)
 }
 
 static Estimate
-estimate(const MeterSlot *slot, const Rates *r, TimestampTz now, double *phase_pct)
+estimate(const MeterSlot *slot, const ProgressRates *r, TimestampTz now, double *phase_pct)
 {
 	EstimateInput in = {0};
 	RunRecord	last;
@@ -216,7 +216,7 @@ put_estimate(Row *row, const Estimate *e, TimestampTz now)
 static void
 put_progress(Row *row, const MeterSlot *slot, int parallel_workers, TimestampTz now)
 {
-	Rates		r = compute_rates(slot);
+	ProgressRates r = compute_rates(slot);
 	double		phase_pct;
 	Estimate	e = estimate(slot, &r, now, &phase_pct);
 	double		elapsed_ms = (double) (now - slot->started_at) / 1000.0;
