@@ -184,6 +184,43 @@
 #define COMPAT_WAIT_BUFFER_PIN	PG_WAIT_BUFFER_PIN
 #endif
 
+/* 18 says of a process that it is a client's, and 19 of what kind it is. */
+#if PG_VERSION_NUM >= 190000
+#define compat_proc_is_client(proc)	((proc)->backendType == B_BACKEND)
+#elif PG_VERSION_NUM >= 180000
+#define compat_proc_is_client(proc)	((proc)->isRegularBackend)
+#else
+#define compat_proc_is_client(proc)	(!(proc)->isBackgroundWorker)
+#endif
+
+/* As compat_backend_index(), of another process. */
+#if PG_VERSION_NUM >= 170000
+#define compat_proc_backend_index(proc)	((int) ((proc) - ProcGlobal->allProcs))
+#else
+#define compat_proc_backend_index(proc)	((int) (proc)->backendId - 1)
+#endif
+
+/* 16 counts the reasons why a slot is of no use any more. */
+#if PG_VERSION_NUM >= 160000
+#define compat_slot_is_invalid(slot)	((slot)->data.invalidated != RS_INVAL_NONE)
+#else
+#define compat_slot_is_invalid(slot)	((slot)->data.invalidated_at != InvalidXLogRecPtr)
+#endif
+
+/* 19 has some more slots, for REPACK. */
+#if PG_VERSION_NUM >= 190000
+#define compat_slot_count()		(max_replication_slots + max_repack_replication_slots)
+#else
+#define compat_slot_count()		(max_replication_slots)
+#endif
+
+/* 16 tells what a walsender sends. */
+#if PG_VERSION_NUM >= 160000
+#define compat_walsnd_is_physical(walsnd)	((walsnd)->kind == REPLICATION_KIND_PHYSICAL)
+#else
+#define compat_walsnd_is_physical(walsnd)	true	/* see below */
+#endif
+
 /* The settings of the server that VACUUM obeys and a database may override. */
 extern const char *const compat_vacuum_settings[];
 
@@ -197,6 +234,8 @@ extern int	compat_log_analyze_min_duration(void);
 extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
 extern bool compat_may_vacuum(Oid relid);
 extern void compat_wake_checkpointer(void);
+extern struct PgBackendStatus *compat_backend_status(void);
+extern bool compat_walsender_has_database(int pid);
 extern int	compat_server_version_built(void);
 extern const char *compat_rewrite_phase_name(int phase, const char *const *names, int count);
 struct PgStat_HashKey;
