@@ -368,7 +368,7 @@ define_when_it_is_done(void)
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_workers",
 							"Sets the maximum number of vacuums that pg_sweep runs at a time.",
-							"They count against max_worker_processes, with one more for the launcher.",
+							"They count against max_worker_processes, with two more for the launcher and the governor.",
 							&sweep_max_workers, 2, 0, SWEEP_MAX_WORKERS_LIMIT,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_wait",
