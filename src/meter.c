@@ -217,7 +217,7 @@ statement_begin(const VacuumStmt *stmt)
 	meter_base_take();
 	pacer_begin(meter_this.own.active ? PACER_OWN : PACER_STATEMENT, can,
 				meter_this.own.active && meter_this.own.shared_limit == 0);
-	meter_tick_start(VacuumCostDelay);
+	meter_tick_start(pacer_delay_expected(VacuumCostDelay));
 }
 
 /*

@@ -337,6 +337,8 @@ pacer_tick(TimestampTz now, int interval_ms)
 	if (!pacer.running)
 		return;
 	look_at_flags();
+	if (!pacer.steers)
+		pace_unpaced(&pacer.pace, sleep_in_force());
 	wanted = find_wanted(now);
 	if (wanted.mode == PACER_FREE)
 		restore(false);
@@ -348,13 +350,13 @@ pacer_tick(TimestampTz now, int interval_ms)
 	meter_read_costs(&costs);
 	means.tick_ms = interval_ms;
 	means.page = costs.page_hit + costs.page_miss + costs.page_dirty;
+	means.most.read = (double) BLCKSZ / Max(costs.page_miss, 1);
+	means.most.write = means.most.wal = (double) BLCKSZ / Max(costs.page_dirty, 1);
 	if (pacer.kind == PACER_CORE)
 		means.fixed_limit = Max(compat_cost_limit(), 1);
 	if (pacer.keeps_costs && pacer.steers && pacer.original_limit > 0)
 		means.least_sleep = pacer.original_delay / pacer.original_limit;
 
-	if (wanted.mode != PACER_PACE)
-		pace_unpaced(&pacer.pace, sleep_in_force());
 	pace_step(&pacer.pace, &wanted.target, &tick, &means, &result);
 	if (wanted.mode == PACER_HURRY)
 	{
@@ -378,6 +380,22 @@ bool
 pacer_steers(void)
 {
 	return pacer.steers;
+}
+
+/*
+ * A nap that a tick cuts short makes a vacuum faster than its costs say, so
+ * long naps have slow ticks; not where the pacer chooses them.
+ */
+double
+pacer_delay_expected(double cost_delay)
+{
+	BudgetHead	head;
+
+	if (!pacer.running || pacer.kind != PACER_OWN || pacer.keeps_costs ||
+		!budget_read_head(&head) || !head.binds)
+		return cost_delay;
+	return sweep_adaptive || sweep_read_limit > 0 || sweep_write_limit > 0 || sweep_wal_limit > 0 ?
+		0 : cost_delay;
 }
 
 void

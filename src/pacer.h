@@ -38,6 +38,9 @@ extern void pacer_tick(TimestampTz now, int interval_ms);
 /* Are the cost limit and delay the pacer's just now? */
 extern bool pacer_steers(void);
 
+/* The cost delay that the tick must take into account. */
+extern double pacer_delay_expected(double cost_delay);
+
 /* VACUUM has said that it is in its failsafe: hands off for this run. */
 extern void pacer_failsafe(void);
 

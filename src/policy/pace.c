@@ -139,7 +139,7 @@ learn(PaceState *state, const PaceTick *tick, const double *bytes, double credit
 	if (!state->begun || work < state->work || credit_ms <= 0)
 		state->work = work;
 	else
-		state->work = at_most(work, state->work + credit_ms * SLOWER);
+		state->work = at_most(work, at_least(state->work, 0) + credit_ms * SLOWER);
 	state->begun = true;
 }
 
@@ -257,6 +257,22 @@ find_binding(const PaceState *state, const double *target, double *credit_ms)
 	return binding;
 }
 
+/* Nothing is known yet: what holds the target in any case. */
+static double
+guess(const double *target, const Rates *most)
+{
+	double		bytes[PACE_RATES];
+	double		sleep = 0;
+
+	to_bytes(most, bytes);
+	for (int i = 0; i < PACE_RATES; i++)
+	{
+		if (target[i] > 0)
+			sleep = at_least(sleep, bytes[i] * 1000.0 / target[i]);
+	}
+	return sleep;
+}
+
 void
 pace_step(PaceState *state, const Rates *target_rates, const PaceTick *tick,
 		  const PaceMeans *means, PaceResult *result)
@@ -285,8 +301,10 @@ pace_step(PaceState *state, const Rates *target_rates, const PaceTick *tick,
 		adjust_work(state, credit_ms);
 	state->target = *target_rates;
 
-	/* nothing is known yet: as it was */
-	sleep = state->begun ? credit_ms - at_least(state->work, -0.9 * credit_ms) : state->sleep;
+	if (state->begun)
+		sleep = credit_ms - at_least(state->work, -0.9 * credit_ms);
+	else
+		sleep = guess(target, &means->most);
 	sleep = at_least(sleep, credit_ms * GUARD);
 	result->limited_by = LIMIT_NONE;
 	result->target = 0;

@@ -24,6 +24,8 @@ typedef struct PaceMeans
 	double		page;			/* credits of the dearest page */
 	int			fixed_limit;	/* only the delay can be chosen; 0: both */
 	double		least_sleep;	/* ms per credit that it sleeps at least */
+	Rates		most;			/* bytes that a credit can bring at most, as
+								 * long as nothing is known */
 } PaceMeans;
 
 #define PACE_RATES	4			/* read, write, WAL, total */

@@ -117,7 +117,7 @@ poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.pr
 
 $session = session($node);
 $session->query_safe("SELECT sweep.slow($pid, 0)");
-pace_ok($pid, 0, 12, 'a pause');
+pace_ok($pid, 0, 40, 'a pause');
 my $waiter = session($node);
 $waiter->query_until(qr/waits/, "\\echo waits\nLOCK TABLE own IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;\nBEGIN; LOCK TABLE own IN SHARE UPDATE EXCLUSIVE MODE;\n");
 poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE relname = 'own' UNION ALL SELECT true FROM sweep.runs WHERE relname = 'own' LIMIT 1",

@@ -101,6 +101,8 @@ process_begin(Process *p, const Work *work)
 	p->work = *work;
 	p->means.tick_ms = 250;
 	p->means.page = HIT + MISS + DIRTY;
+	p->means.most.read = PAGE / MISS;
+	p->means.most.write = p->means.most.wal = PAGE / DIRTY;
 	pace_begin(&p->state);
 }
 
@@ -369,6 +371,25 @@ test_stalls(void)
 	is_at_most(worst, 1.3 * target.write, "after a stall", "each tick of the next two seconds");
 }
 
+static void
+test_slow_costs(void)
+{
+	Process		p;
+	Rates		target = {0, 0, 6 * MB, 0};
+	Rates		got;
+
+	/* the server's own costs until the first tick: a credit per ms */
+	process_begin(&p, &heap_fpi);
+	p.active = true;
+	p.result.limit = 20;
+	p.result.delay_ms = 20;
+	pace_unpaced(&p.state, 1);
+	first_tick(&p, &target);
+	run(&p, &target, 0.5);
+	got = run(&p, &target, 2);
+	is_near(got.wal, target.wal, 0.1, "costs that were slower", "from half a second on");
+}
+
 /* Its own costs are a ceiling as well. */
 static void
 test_least_sleep(void)
@@ -403,6 +424,10 @@ test_hostile(void)
 	for (int i = 0; i < 100; i++)
 		pace_step(&p.state, &target, &nothing, &p.means, &p.result);
 	tap_ok(isfinite(p.result.delay_ms) && p.result.limit >= 1, "ticks without work", "");
+	pace_begin(&p.state);
+	pace_step(&p.state, &target, &nothing, &p.means, &p.result);
+	tap_ok(p.result.limit / p.result.delay_ms * 1000 * PAGE / DIRTY <= target.write * 1.01,
+		   "nothing is known yet", "no faster than the target");
 	pace_step(&p.state, &target, &jump, &p.means, &p.result);
 	tap_ok(isfinite(p.result.delay_ms) && p.result.delay_ms <= 62.5 && p.result.limit >= 1, "a jump of the counters", "");
 	p.active = true;
@@ -420,6 +445,7 @@ main(void)
 	test_phases();
 	test_wal_bursts();
 	test_stalls();
+	test_slow_costs();
 	test_least_sleep();
 	test_hostile();
 	return tap_done();
