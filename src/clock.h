@@ -22,4 +22,7 @@ extern void clock_wait_until(TimestampTz then);
 /* Leaves the processor to others for an instant; no interrupt is looked at. */
 extern void clock_pause(void);
 
+/* The same; was it the latch? */
+extern bool clock_wait_until_woken(TimestampTz then);
+
 #endif							/* SWEEP_CLOCK_H */

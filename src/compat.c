@@ -16,6 +16,7 @@
 #include "storage/lock.h"
 #include "storage/lwlock.h"
 #include "utils/acl.h"
+#include "utils/backend_status.h"
 #include "utils/pgstat_internal.h"
 #include "utils/syscache.h"
 
@@ -269,6 +270,34 @@ compat_wake_checkpointer(void)
 	if (latch)
 		SetLatch(latch);
 #endif
+}
+
+/*
+ * The status entries of all backends, MaxBackends of them; NULL in a process
+ * that has none itself.  Core hands out copies only, of all with their texts.
+ */
+struct PgBackendStatus *
+compat_backend_status(void)
+{
+	if (MyBEEntry == NULL || compat_backend_index() < 0)
+		return NULL;
+	return (PgBackendStatus *) MyBEEntry - compat_backend_index();
+}
+
+/* Does it decode a database's WAL?  Since 16 its own entry says so. */
+bool
+compat_walsender_has_database(int pid)
+{
+#if PG_VERSION_NUM < 160000
+	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
+	{
+		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
+
+		if (proc->pid == pid)
+			return proc->databaseId != InvalidOid;
+	}
+#endif
+	return false;
 }
 
 int

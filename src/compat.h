@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
@@ -51,6 +52,26 @@
 #define compat_cost_limit()		VacuumCostLimit
 #define compat_cost_delay()		VacuumCostDelay
 #define compat_failsafe_active()	false	/* not published */
+#endif
+
+/*
+ * 16 lets a core autovacuum worker's delay be changed from outside (its limit
+ * is computed anew after each nap), and tells of the failsafe.  15 reloads both
+ * from the worker's shared memory after each nap.
+ */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_CORE_CAN_BE_STEERED	true
+#define COMPAT_FAILSAFE_IS_TOLD		true
+#else
+#define COMPAT_CORE_CAN_BE_STEERED	false
+#define COMPAT_FAILSAFE_IS_TOLD		false
+#endif
+
+/* 17 renamed the variables of transaction ids. */
+#if PG_VERSION_NUM >= 170000
+#define compat_oldest_xid()		(TransamVariables->oldestXid)
+#else
+#define compat_oldest_xid()		(ShmemVariableCache->oldestXid)
 #endif
 
 /* 16 removed what keeps rows a number of transactions longer. */
@@ -184,6 +205,43 @@
 #define COMPAT_WAIT_BUFFER_PIN	PG_WAIT_BUFFER_PIN
 #endif
 
+/* 18 says of a process that it is a client's, and 19 of what kind it is. */
+#if PG_VERSION_NUM >= 190000
+#define compat_proc_is_client(proc)	((proc)->backendType == B_BACKEND)
+#elif PG_VERSION_NUM >= 180000
+#define compat_proc_is_client(proc)	((proc)->isRegularBackend)
+#else
+#define compat_proc_is_client(proc)	(!(proc)->isBackgroundWorker)
+#endif
+
+/* As compat_backend_index(), of another process. */
+#if PG_VERSION_NUM >= 170000
+#define compat_proc_backend_index(proc)	((int) ((proc) - ProcGlobal->allProcs))
+#else
+#define compat_proc_backend_index(proc)	((int) (proc)->backendId - 1)
+#endif
+
+/* 16 counts the reasons why a slot is of no use any more. */
+#if PG_VERSION_NUM >= 160000
+#define compat_slot_is_invalid(slot)	((slot)->data.invalidated != RS_INVAL_NONE)
+#else
+#define compat_slot_is_invalid(slot)	((slot)->data.invalidated_at != InvalidXLogRecPtr)
+#endif
+
+/* 19 has some more slots, for REPACK. */
+#if PG_VERSION_NUM >= 190000
+#define compat_slot_count()		(max_replication_slots + max_repack_replication_slots)
+#else
+#define compat_slot_count()		(max_replication_slots)
+#endif
+
+/* 16 tells what a walsender sends. */
+#if PG_VERSION_NUM >= 160000
+#define compat_walsnd_is_physical(walsnd)	((walsnd)->kind == REPLICATION_KIND_PHYSICAL)
+#else
+#define compat_walsnd_is_physical(walsnd)	true	/* see below */
+#endif
+
 /* The settings of the server that VACUUM obeys and a database may override. */
 extern const char *const compat_vacuum_settings[];
 
@@ -197,6 +255,8 @@ extern int	compat_log_analyze_min_duration(void);
 extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
 extern bool compat_may_vacuum(Oid relid);
 extern void compat_wake_checkpointer(void);
+extern struct PgBackendStatus *compat_backend_status(void);
+extern bool compat_walsender_has_database(int pid);
 extern int	compat_server_version_built(void);
 extern const char *compat_rewrite_phase_name(int phase, const char *const *names, int count);
 struct PgStat_HashKey;

@@ -37,6 +37,22 @@ int			sweep_max_workers = 2;
 int			sweep_max_wait_s = 300;
 int			sweep_linger_s = 3;
 int			sweep_work_mem_kb = -1;
+double		sweep_read_limit = 0;
+double		sweep_write_limit = 0;
+double		sweep_wal_limit = 0;
+double		sweep_io_latency_limit = 0;
+double		sweep_device_utilization = 0;
+double		sweep_cpu_limit = 0;
+char	   *sweep_max_replica_lag = NULL;
+char	   *sweep_ignore_standbys = NULL;
+char	   *sweep_reclaim_rate = NULL;
+double		sweep_floor = 2;
+char	   *sweep_windows = NULL;
+bool		sweep_adaptive = true;
+bool		sweep_steer_manual = false;
+bool		sweep_steer_core = false;
+int			sweep_max_pause_s = 60;
+double		sweep_wal_disk_limit = 80;
 int			sweep_meter_interval_ms = 250;
 bool		sweep_process_title = false;
 int			sweep_log_min_duration_ms = -1;
@@ -159,6 +175,48 @@ work_mem_check(int *newval, void **extra, GucSource source)
 	if (*newval != -1 && *newval < WORK_MEM_MIN_KB)
 		*newval = WORK_MEM_MIN_KB;
 	return true;
+}
+
+/* '100MB' or '5s': a unit says which of the two it is. */
+static bool
+replica_lag_check(char **newval, void **extra, GucSource source)
+{
+	int			value;
+
+	if (*newval == NULL || **newval == '\0')
+		return true;
+	if (!isdigit((unsigned char) (*newval)[strlen(*newval) - 1]) &&
+		(parse_int(*newval, &value, GUC_UNIT_KB, NULL) ||
+		 parse_int(*newval, &value, GUC_UNIT_MS, NULL)) && value >= 0)
+		return true;
+	GUC_check_errhint("Give an amount of WAL, as \"100MB\", or a time, as \"5s\".");
+	return false;
+}
+
+static bool
+reclaim_rate_check(char **newval, void **extra, GucSource source)
+{
+	double		value;
+
+	if (*newval == NULL || **newval == '\0' || pg_strcasecmp(*newval, "auto") == 0)
+		return true;
+	if (parse_real(*newval, &value, 0, NULL) && value >= 0)
+		return true;
+	GUC_check_errhint("Give a number of dead rows per second, or \"auto\".");
+	return false;
+}
+
+/* Whether the words mean anything is for the governor to say. */
+static bool
+windows_check(char **newval, void **extra, GucSource source)
+{
+	if (*newval == NULL || **newval == '\0')
+		return true;
+	if (strchr(*newval, '=') != NULL &&
+		strspn(*newval, "abcdefghijklmnopqrstuvwxyz_0123456789:=.,-+ ") == strlen(*newval))
+		return true;
+	GUC_check_errhint("Give times and limits, as \"08:00-20:00 write_limit=20, else write_limit=150\".");
+	return false;
 }
 
 DatabaseScope
@@ -310,7 +368,7 @@ define_when_it_is_done(void)
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_workers",
 							"Sets the maximum number of vacuums that pg_sweep runs at a time.",
-							"They count against max_worker_processes, with one more for the launcher.",
+							"They count against max_worker_processes, with two more for the launcher and the governor.",
 							&sweep_max_workers, 2, 0, SWEEP_MAX_WORKERS_LIMIT,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_wait",
@@ -327,6 +385,94 @@ define_when_it_is_done(void)
 							"Sets how long a worker waits for more work before it leaves its database.",
 							NULL,
 							&sweep_linger_s, 3, 0, 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+/* A rate in MB/s; guc.c has no unit for that. */
+static void
+define_rate(const char *name, const char *description, double *variable)
+{
+	DefineCustomRealVariable(name, description,
+							 "In MB/s, for all vacuums together that pg_sweep paces.  0 does not limit it.",
+							 variable, 0, 0, 1000000,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+static void
+define_budget(void)
+{
+	define_rate("sweep.read_limit", "Sets how many pages vacuums may read.", &sweep_read_limit);
+	define_rate("sweep.write_limit", "Sets how many pages vacuums may dirty.", &sweep_write_limit);
+	define_rate("sweep.wal_limit", "Sets how much WAL vacuums may write, with full-page images.", &sweep_wal_limit);
+	DefineCustomRealVariable("sweep.io_latency_limit",
+							 "Sets how long the device may take for a request before vacuums yield.",
+							 "0 does not limit it.",
+							 &sweep_io_latency_limit, 0, 0, 60000,
+							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomRealVariable("sweep.device_utilization",
+							 "Sets how busy the device may be, in percent, before vacuums yield.",
+							 "0 does not limit it.",
+							 &sweep_device_utilization, 0, 0, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("sweep.cpu_limit",
+							 "Sets how much processor time vacuums may use, in percent of a core.",
+							 "0 does not limit it.",
+							 &sweep_cpu_limit, 0, 0, 100000,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("sweep.max_replica_lag",
+							   "Sets how far standbys may be behind before vacuums yield.",
+							   "An amount of WAL (\"100MB\") or a time (\"5s\"); empty does not limit it.",
+							   &sweep_max_replica_lag, "",
+							   PGC_SIGHUP, 0, replica_lag_check, NULL, NULL);
+	DefineCustomStringVariable("sweep.ignore_standbys",
+							   "Sets the standbys that sweep.max_replica_lag leaves out.",
+							   "A comma-separated list of their application_name, or * for all.",
+							   &sweep_ignore_standbys, "",
+							   PGC_SIGHUP, 0, list_check, NULL, NULL);
+	DefineCustomRealVariable("sweep.wal_disk_limit",
+							 "Sets how full the file system of the WAL may be, in percent, before vacuums yield.",
+							 "0 does not limit it.",
+							 &sweep_wal_disk_limit, 80, 0, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+}
+
+static void
+define_pacing(void)
+{
+	DefineCustomStringVariable("sweep.reclaim_rate",
+							   "Sets the dead rows per second that vacuums must keep up with, whoever waits.",
+							   "A number, or \"auto\" for as many as are made; empty: none.",
+							   &sweep_reclaim_rate, "",
+							   PGC_SIGHUP, 0, reclaim_rate_check, NULL, NULL);
+	DefineCustomRealVariable("sweep.floor",
+							 "Sets the rate that vacuums yield down to, and not further.",
+							 "In MB/s of pages read and dirtied and WAL.",
+							 &sweep_floor, 2, 0.1, 1000000,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("sweep.windows",
+							   "Sets other limits at other hours.",
+							   "As \"08:00-20:00 write_limit=20, else write_limit=150\", in the server's time zone.",
+							   &sweep_windows, "",
+							   PGC_SIGHUP, 0, windows_check, NULL, NULL);
+	DefineCustomBoolVariable("sweep.adaptive",
+							 "Has pg_sweep's own vacuums yield to users who wait for I/O or WAL.",
+							 "Off: autovacuum_vacuum_cost_limit and _delay apply.",
+							 &sweep_adaptive, true,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.steer_manual",
+							 "Has manual VACUUM commands keep the budget as well.",
+							 NULL,
+							 &sweep_steer_manual, false,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.steer_core",
+							 "Has the server's own autovacuum workers keep the budget as well.",
+							 "Possible from PostgreSQL 17 on.",
+							 &sweep_steer_core, false,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_pause",
+							"Sets how long sweep.slow() may all but stop a vacuum.",
+							NULL,
+							&sweep_max_pause_s, 60, 1, 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
@@ -372,6 +518,8 @@ settings_define(void)
 	define_thresholds();
 	define_insert_rules();
 	define_when_it_is_done();
+	define_budget();
+	define_pacing();
 	define_what_is_shown();
 	MarkGUCPrefixReserved("sweep");
 }

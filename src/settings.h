@@ -54,6 +54,23 @@ extern int	sweep_max_workers;
 extern int	sweep_max_wait_s;
 extern int	sweep_linger_s;
 extern int	sweep_work_mem_kb;
+extern double sweep_read_limit; /* MB/s, and the next two; 0, here and below:
+								 * not limited */
+extern double sweep_write_limit;
+extern double sweep_wal_limit;
+extern double sweep_io_latency_limit;	/* ms */
+extern double sweep_device_utilization; /* percent */
+extern double sweep_cpu_limit;	/* percent of a core */
+extern char *sweep_max_replica_lag;
+extern char *sweep_ignore_standbys;
+extern char *sweep_reclaim_rate;
+extern double sweep_floor;		/* MB/s */
+extern char *sweep_windows;
+extern bool sweep_adaptive;
+extern bool sweep_steer_manual;
+extern bool sweep_steer_core;
+extern int	sweep_max_pause_s;
+extern double sweep_wal_disk_limit; /* percent */
 extern int	sweep_meter_interval_ms;
 extern bool sweep_process_title;
 extern int	sweep_log_min_duration_ms;

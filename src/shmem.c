@@ -18,6 +18,7 @@
 
 SweepShared *sweep_shared = NULL;
 MeterSlot  *sweep_meters = NULL;
+PacerSlot  *sweep_pacers = NULL;
 RunRecord  *sweep_recent_runs = NULL;
 RunRecord  *sweep_last_runs = NULL;
 struct HTAB *sweep_decisions = NULL;
@@ -46,6 +47,7 @@ size_of_fixed_part(void)
 	Size		size = MAXALIGN(sizeof(SweepShared));
 
 	size = add_size(size, MAXALIGN(mul_size(shmem_meter_count(), sizeof(MeterSlot))));
+	size = add_size(size, MAXALIGN(mul_size(shmem_meter_count(), sizeof(PacerSlot))));
 	size = add_size(size, MAXALIGN(mul_size(sweep_max_runs, sizeof(RunRecord))));
 	size = add_size(size, MAXALIGN(mul_size(shmem_last_run_buckets() * LEDGER_WAYS,
 											sizeof(RunRecord))));
@@ -88,6 +90,7 @@ initialize(void)
 		for (int j = 0; j < RUN_COUNTERS; j++)
 			pg_atomic_init_u64(&sweep_meters[i].ended_workers[j], 0);
 	}
+	budget_initialize();
 }
 
 static void
@@ -107,6 +110,8 @@ startup(void)
 	p += MAXALIGN(sizeof(SweepShared));
 	sweep_meters = (MeterSlot *) p;
 	p += MAXALIGN(mul_size(shmem_meter_count(), sizeof(MeterSlot)));
+	sweep_pacers = (PacerSlot *) p;
+	p += MAXALIGN(mul_size(shmem_meter_count(), sizeof(PacerSlot)));
 	sweep_recent_runs = (RunRecord *) p;
 	p += MAXALIGN(mul_size(sweep_max_runs, sizeof(RunRecord)));
 	sweep_last_runs = (RunRecord *) p;
@@ -158,14 +163,26 @@ shmem_is_off(void)
 		pg_atomic_read_u32(&sweep_shared->breaker_tripped) != 0;
 }
 
-void
-shmem_wake_launcher(void)
+static void
+wake(struct Latch **published)
 {
 	struct Latch *latch;
 
 	SpinLockAcquire(&sweep_shared->mutex);
-	latch = sweep_shared->launcher_latch;
+	latch = *published;
 	SpinLockRelease(&sweep_shared->mutex);
 	if (latch)
 		SetLatch(latch);
+}
+
+void
+shmem_wake_launcher(void)
+{
+	wake(&sweep_shared->launcher_latch);
+}
+
+void
+shmem_wake_governor(void)
+{
+	wake(&sweep_shared->governor_latch);
 }

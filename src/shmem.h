@@ -17,6 +17,7 @@
 #include "storage/spin.h"
 #include "utils/backend_progress.h"
 
+#include "budget.h"
 #include "run.h"
 #include "settings.h"
 
@@ -368,6 +369,7 @@ typedef enum SweepLock
 	LOCK_WORKERS,
 	LOCK_QUEUE,
 	LOCK_REQUESTS,
+	LOCK_STEER,
 	LOCK_COUNT
 } SweepLock;
 
@@ -428,11 +430,19 @@ typedef struct SweepShared
 	char		inherited[SWEEP_INHERITED_LIMIT][SWEEP_INHERITED_LEN];
 
 	ProcessMark launcher_mark;
+	ProcessMark governor_mark;
 	ProcessMark worker_marks[SWEEP_WORKERS_LIMIT];
 
 	/* of all decisions ever put; writer: decision_put(), LOCK_DECISIONS */
 	int64		lowest_dead_threshold;
 	int64		lowest_ins_threshold;
+
+	/* writer: governor; each has its change count */
+	Budget		budget;
+	GovernorStep governor_steps[GOVERNOR_STEPS];
+
+	/* writer: governor, mutex; NULL: not there */
+	struct Latch *governor_latch;
 
 	LedgerState ledger;
 	SurveyQueue surveys;
@@ -470,5 +480,8 @@ extern bool shmem_is_off(void);
 
 /* Has the launcher look at once for what was asked of it. */
 extern void shmem_wake_launcher(void);
+
+/* Has the governor look at once: a vacuum begins, or is steered. */
+extern void shmem_wake_governor(void);
 
 #endif							/* SWEEP_SHMEM_H */

@@ -115,7 +115,7 @@ def test_launcher_not_running() -> None:
     assert found(facts, "launcher").level is Level.FAIL
     slots = found(facts, "slots")
     assert slots.level is Level.WARN
-    assert slots.fix[1] == "  max_worker_processes = 13"
+    assert slots.fix[1] == "  max_worker_processes = 14"
     assert "8 background worker slots, 7 used by others now" in slots.text
 
 
@@ -128,7 +128,7 @@ def test_slots_do_not_suffice() -> None:
     facts = with_setting(max_worker_processes="4", sweep__max_workers="4")
     check = found(facts, "slots")
     assert check.level is Level.WARN
-    assert check.fix[1] == "  max_worker_processes = 8"
+    assert check.fix[1] == "  max_worker_processes = 9"
 
 
 def test_a_feature_is_off() -> None:

@@ -61,6 +61,16 @@ ALTER SYSTEM SET sweep.meter_interval = '10001ms';
 ALTER SYSTEM SET sweep.log_min_duration = -2;
 ALTER SYSTEM SET sweep.naptime = '1 parsec';
 \set VERBOSITY terse
+ALTER SYSTEM SET sweep.write_limit = -1;
+ALTER SYSTEM SET sweep.device_utilization = 101;
+ALTER SYSTEM SET sweep.floor = 0;
+ALTER SYSTEM SET sweep.max_replica_lag = '100';
+ALTER SYSTEM SET sweep.max_replica_lag = '5 apples';
+ALTER SYSTEM SET sweep.max_replica_lag = '-5s';
+ALTER SYSTEM SET sweep.reclaim_rate = 'some';
+ALTER SYSTEM SET sweep.reclaim_rate = '-1';
+ALTER SYSTEM SET sweep.windows = 'at night';
+ALTER SYSTEM SET sweep.ignore_standbys = 'a,,b';
 
 -- lists of databases
 \set VERBOSITY default

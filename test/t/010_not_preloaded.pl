@@ -63,10 +63,10 @@ is(sql($few, 'SELECT workers, worker_starts FROM sweep.status'), '0|0', 'and no 
 rounds($few, 40);
 cmp_ok(() = log_since($few) =~ /background worker/g, '<', 10, 'the log is not filled with it') or diag(log_since($few));
 
-$few->append_conf('postgresql.conf', "max_worker_processes = 3");
+$few->append_conf('postgresql.conf', "max_worker_processes = 4");
 $few->restart;
 garbage($few, 'postgres', 'due2');
-poll_ok($few, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'due2' AND outcome = 'done'", 'with one more the table is vacuumed');
+poll_ok($few, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'due2' AND outcome = 'done'", 'with two more, one for the governor, the table is vacuumed');
 
 # ---- sweep.max_workers = 0
 

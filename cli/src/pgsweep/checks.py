@@ -10,7 +10,7 @@ from pgsweep import compute
 from pgsweep.core.blockers import described
 from pgsweep.model import Database, DatabaseAge, Facts, Status
 
-LAUNCHER_SLOTS = 1
+LAUNCHER_SLOTS = 2  # and the governor
 # A worker that only catalogs may have, beside sweep.max_workers.
 CATALOG_SLOTS = 1
 DEFAULT_MAX_WORKERS = 2
@@ -277,7 +277,7 @@ def _slots(facts: Facts) -> Check:
     missing = others + needed - limit
     text = (
         f"{limit} background worker slots, {others} used by others now, "
-        f"pg_sweep needs {needed} (launcher 1 + sweep.max_workers {workers} + 1 for catalogs)"
+        f"pg_sweep needs {needed} (launcher and governor 2 + sweep.max_workers {workers} + 1 for catalogs)"
     )
     failures = status.worker_start_failures or 0 if status is not None else 0
     fix = (

@@ -1,0 +1,202 @@
+# Steering: a running vacuum changes its pace within a second or so, both ways, and has its
+# own costs back after a release, a reload, the end of the steering session, mode off. What
+# is against wraparound is never steered.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $node = sweep_node('steer', conf => <<'END');
+sweep.max_workers = 2
+sweep.meter_interval = 100ms
+max_worker_processes = 12
+autovacuum_vacuum_cost_delay = 2ms
+autovacuum_vacuum_cost_limit = 40
+autovacuum_naptime = 1s
+sweep.max_pause = 60s
+END
+my $core_can = major($node) >= 16;
+
+sub pid_of
+{
+	my ($table) = @_;
+
+	return poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = '$table' AND phase = 'scanning heap' AND read_mb_per_s IS NOT NULL LIMIT 1");
+}
+
+# Pages that a vacuum has dealt with so far.
+sub pages
+{
+	my ($pid) = @_;
+
+	return sql($node, "SELECT coalesce(max(blks_hit + blks_read), 0) FROM sweep.progress WHERE pid = $pid");
+}
+
+# Is that process's pace, from some moment within a second on, between the two (pages/s)?
+sub pace_ok
+{
+	my ($pid, $least, $most, $name) = @_;
+	my $until = time + within(6);
+	my @seen;
+
+	do
+	{
+		my ($begin, $before) = (time, pages($pid));
+
+		usleep(500_000);
+		my $rate = (pages($pid) - $before) / (time - $begin);
+
+		push @seen, sprintf('%.0f', $rate);
+		return pass($name) if $rate >= $least && $rate <= $most;
+	} while (time < $until);
+	fail($name);
+	diag("pages per second: @seen");
+	return 0;
+}
+
+# A table of many pages with a dead row on each, of which a vacuum would have for long.
+sub big_table
+{
+	my ($table, $with) = @_;
+
+	sql($node, <<"END");
+BEGIN;
+CREATE TABLE $table (id int, pad text) WITH (fillfactor = 10, autovacuum_enabled = @{[ $with // 'false' ]});
+ALTER TABLE $table ALTER pad SET STORAGE PLAIN;
+INSERT INTO $table SELECT i, repeat('x', 700) FROM generate_series(1, 40000) i;
+UPDATE $table SET id = -id;
+COMMIT;
+CHECKPOINT;
+END
+	return;
+}
+
+sub applied
+{
+	my ($pid) = @_;
+
+	return sql($node, "SELECT coalesce(cost_limit, 0) || '/' || coalesce(cost_delay, 0) FROM sweep.progress WHERE pid = $pid");
+}
+
+# ---- a worker of ours
+
+big_table('own');
+sql($node, "SELECT sweep.vacuum('own')");
+my $pid = pid_of('own');
+my $before = applied($pid);
+
+is($before, '40/2', 'its own costs at first');
+my $session = session($node);
+is($session->query_safe("SELECT sweep.slow($pid, 0.5)"), 't', 'it is slowed down');
+pace_ok($pid, 20, 200, 'to half a MB of dirtied pages per second');
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'sweep.progress says so');
+is($session->query_safe("SELECT sweep.hurry($pid)"), 't', 'hurried');
+poll_ok($node, "SELECT coalesce(cost_delay, 0) = 0 FROM sweep.progress WHERE pid = $pid", 'it takes no naps');
+is($session->query_safe("SELECT sweep.slow($pid, 1)"), 't', 'slowed again');
+poll_ok($node, "SELECT cost_delay > 0 FROM sweep.progress WHERE pid = $pid", 'and back');
+is($session->query_safe("SELECT sweep.release($pid)"), 't', 'released');
+poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid", 'its own costs again');
+is($session->query_safe("SELECT sweep.release($pid)"), 'f', 'there is nothing to release any more');
+
+# ---- the steering session ends
+
+$session->query_safe("SELECT sweep.slow($pid, 0.5)");
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'slowed down once more');
+$session->quit;
+poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid", 'the end of the steering session releases it');
+
+# ---- a pause, and somebody who waits for the table
+
+$session = session($node);
+$session->query_safe("SELECT sweep.slow($pid, 0)");
+pace_ok($pid, 0, 40, 'a pause');
+my $waiter = session($node);
+$waiter->query_until(qr/waits/, "\\echo waits\nLOCK TABLE own IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;\nBEGIN; LOCK TABLE own IN SHARE UPDATE EXCLUSIVE MODE;\n");
+poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE relname = 'own' UNION ALL SELECT true FROM sweep.runs WHERE relname = 'own' LIMIT 1",
+	'it ends when somebody waits for the table');
+$session->quit;
+sql($node, "SELECT pg_cancel_backend($pid)");
+$waiter->quit;
+
+# ---- a VACUUM command, which takes no naps by itself
+
+big_table('manual');
+my $manual = session($node);
+$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = '0.1ms'; VACUUM manual; SELECT 'limit ' || current_setting('vacuum_cost_limit') || ' delay ' || current_setting('vacuum_cost_delay');\n");
+$pid = pid_of('manual');
+$session = session($node);
+$session->query_safe("SELECT sweep.slow($pid, 1)");
+pace_ok($pid, 60, 400, 'a VACUUM command is slowed down');
+reload_with($node, 'vacuum_cost_limit' => 300);
+pace_ok($pid, 60, 400, 'a reload does not change that');
+$session->query_safe("SELECT sweep.hurry($pid)");
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'manual' AND outcome = 'done'", 'hurried, it ends');
+like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)100us$/, 'its settings are what they were');
+$session->quit;
+
+# an error, too, leaves them as they were
+big_table('fails');
+$manual->query_until(qr/started/, "\\echo started\nVACUUM fails;\n");
+$pid = pid_of('fails');
+$session = session($node);
+$session->query_safe("SELECT sweep.slow($pid, 0.5)");
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'another is slowed down');
+sql($node, "SELECT pg_cancel_backend($pid)");
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'fails' AND outcome = 'cancelled'", 'and cancelled');
+like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)100us$/, 'its settings are what they were after an error');
+
+# ---- off
+
+$manual->query_until(qr/started/, "\\echo started\nVACUUM fails;\n");
+$pid = pid_of('fails');
+$session->query_safe("SELECT sweep.slow($pid, 0.5)");
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'slowed down');
+reload_with($node, 'sweep.mode' => 'off');
+my $took = seconds(sub { poll_until($node, "SELECT count(*) = 0 FROM pg_stat_progress_vacuum WHERE pid = $pid AND heap_blks_scanned < heap_blks_total") });
+cmp_ok($took, '<', within(15), 'off: the vacuum goes on at its own pace');
+my ($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.slow($pid)");
+like($err, qr/pg_sweep is off/, 'and nobody is steered');
+$manual->quit;
+$session->quit;
+reload_with($node, 'sweep.mode' => 'act');
+poll_ok($node, "SELECT count(*) > 0 FROM sweep.budget WHERE detail IS DISTINCT FROM 'the governor is not running'", 'act again');
+
+# ---- core's worker
+
+reload_with($node, 'sweep.exclude_databases' => '*', autovacuum => 'on', autovacuum_vacuum_cost_limit => 200);
+big_table('core', 'true');
+$pid = pid_of('core');
+($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.slow($pid, 0.5); SELECT pg_sleep(0)");
+if ($core_can)
+{
+	is($rc, 0, 'a core worker can be steered');
+	$session = session($node);
+	$session->query_safe("SELECT sweep.slow($pid, 0.5)");
+	pace_ok($pid, 20, 250, 'it is slow');
+	$session->query_safe("SELECT sweep.hurry($pid)");
+	poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'core' AND outcome = 'done'", 'and it ends, hurried');
+	$session->quit;
+}
+else
+{
+	like($err, qr/cannot be steered on this version/, 'a core worker of 15 cannot be steered');
+}
+reload_with($node, autovacuum => 'off', 'sweep.exclude_databases' => '');
+
+# ---- nothing to steer
+
+($rc, $out, $err) = $node->psql('postgres', 'SELECT sweep.slow(pg_backend_pid()), sweep.hurry(1), sweep.release(1)');
+is($out, 'f|f|f', 'a process without a vacuum');
+like($err, qr/is not running a vacuum/, 'is said');
+($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.slow(1, -1)");
+like($err, qr/write_limit must be between 0/, 'a limit that is none');
+
+done_testing();

@@ -1,0 +1,143 @@
+# A budget: limits in MB/s are kept by counters that are not ours, divided between vacuums
+# that run at a time, and bind nobody in the mode observe or who was not asked.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $node = sweep_node('budget', conf => <<'END');
+sweep.adaptive = on
+sweep.max_workers = 3
+max_worker_processes = 12
+autovacuum_vacuum_cost_delay = 20ms
+autovacuum_vacuum_cost_limit = 20
+max_wal_size = 4GB
+checkpoint_timeout = 1h
+END
+
+my $running = 'FROM sweep.progress WHERE leader_pid IS NULL AND phase = \'scanning heap\'';
+
+# A table of so many MB, garbage on each page; only what is asked for vacuums it.
+sub table_of
+{
+	my ($table, $mb) = @_;
+	my $rows = $mb * 128 * 4;
+
+	sql($node, <<"END");
+CREATE TABLE $table (id int, pad text) WITH (autovacuum_enabled = false);
+ALTER TABLE $table ALTER pad SET STORAGE PLAIN;
+BEGIN;
+INSERT INTO $table SELECT i, repeat('x', 1900) FROM generate_series(1, $rows) i;
+DELETE FROM $table WHERE id % 4 = 0;
+COMMIT;
+CHECKPOINT;
+END
+	return;
+}
+
+sub lsn { return sql($node, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')") }
+
+# Written to data files by everybody, in bytes.
+sub written
+{
+	sql($node, 'CHECKPOINT');
+	return sql($node, <<'END') if major($node) >= 16;
+SELECT sum(coalesce((to_jsonb(s) ->> 'write_bytes')::numeric, writes * (to_jsonb(s) ->> 'op_bytes')::numeric)) FROM pg_stat_io s WHERE object = 'relation'
+END
+	return sql($node, 'SELECT 8192 * (buffers_checkpoint + buffers_clean + buffers_backend) FROM pg_stat_bgwriter');
+}
+
+sub settled_written
+{
+	my ($last, $now) = (-1, written());
+
+	while ($now != $last)
+	{
+		usleep(600_000);
+		($last, $now) = ($now, written());
+	}
+	return $now;
+}
+
+# ---- a limit on what is written
+
+my $mb = 1024 * 1024;
+
+reload_with($node, 'sweep.write_limit' => 8);
+table_of('w', 140);
+my $before = settled_written();
+sql($node, "SELECT sweep.vacuum('w')");
+my $pid = poll_value($node, "SELECT pid $running AND relname = 'w'");
+usleep(10_000_000);
+my ($took) = sql($node, "SELECT extract(epoch FROM clock_timestamp() - started_at) $running AND relname = 'w'");
+sql($node, "SELECT pg_cancel_backend($pid)");
+poll_ok($node, "SELECT count(*) = 0 FROM sweep.progress WHERE relname = 'w'", 'a vacuum of ten seconds');
+my $rate = (settled_written() - $before) / $took / $mb;
+ok($rate > 7.2 && $rate < 8.8, 'write_limit = 8 is kept') or diag("written: $rate MB/s");
+
+# ---- on WAL, with full-page images; and what says so
+
+reload_with($node, 'sweep.write_limit' => 0, 'sweep.wal_limit' => 6);
+table_of('l', 120);
+my $lsn = lsn();
+sql($node, "SELECT sweep.vacuum('l')");
+$pid = poll_value($node, "SELECT pid $running AND relname = 'l'");
+poll_ok($node, "SELECT limited_by = 'wal_limit' $running AND relname = 'l'", 'sweep.progress names the limit');
+poll_ok($node, "SELECT configured = 6 AND measured BETWEEN 4 AND 8 AND binding AND sensor <> 'broken' FROM sweep.budget WHERE name = 'wal_limit'", 'sweep.budget shows it');
+is(sql($node, "SELECT count(*), count(*) FILTER (WHERE configured IS NULL), count(*) FILTER (WHERE binding) FROM sweep.budget WHERE name IN ('read_limit', 'write_limit', 'wal_limit')"),
+	'3|2|1', 'and only it');
+poll_ok($node, "SELECT count(*) > 4 AND bool_and(vacuums = 1) FROM (SELECT * FROM sweep.governor ORDER BY at DESC LIMIT 8) g", 'sweep.governor shows its steps');
+usleep(6_000_000);
+($took) = sql($node, "SELECT extract(epoch FROM clock_timestamp() - started_at) $running AND relname = 'l'");
+$rate = (lsn() - $lsn) / $took / $mb;
+ok($rate > 5.4 && $rate < 6.6, 'wal_limit = 6 is kept') or diag("WAL: $rate MB/s");
+
+# ---- two share it; when one has ended the other has all
+
+table_of('m', 12);
+sql($node, "SELECT sweep.vacuum('m')");
+poll_ok($node, "SELECT count(*) = 2 AND bool_and(wal_mb_per_s BETWEEN 1.5 AND 4.5) $running", 'two share it');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'm' AND outcome = 'done'", 'one ends');
+poll_ok($node, "SELECT wal_mb_per_s BETWEEN 5 AND 7.5 $running AND relname = 'l'", 'the other has all again');
+
+# ---- a limit that is changed, or taken away
+
+reload_with($node, 'sweep.wal_limit' => 2);
+poll_ok($node, "SELECT wal_mb_per_s BETWEEN 1.2 AND 2.6 $running AND relname = 'l'", 'a lower limit');
+reload_with($node, 'sweep.wal_limit' => 0);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'l' AND outcome = 'done'", 'adaptive, without a limit: not by the cost settings');
+
+# ---- commands are not asked, unless steer_manual
+
+reload_with($node, 'sweep.write_limit' => 2);
+table_of('by_hand', 60);
+my $session = session($node);
+my $seconds = seconds(sub { $session->query_safe('VACUUM by_hand') });
+cmp_ok($seconds, '<', within(12), 'a VACUUM command does not keep the budget');
+reload_with($node, 'sweep.steer_manual' => 'on');
+table_of('by_hand2', 60);
+$session->query_until(qr/begun/, "\\echo begun\nVACUUM by_hand2;\n");
+poll_ok($node, "SELECT dirty_mb_per_s BETWEEN 1.2 AND 2.7 AND limited_by = 'write_limit' $running AND relname = 'by_hand2'", 'with steer_manual it does');
+
+# ---- observe binds nobody
+
+reload_with($node, 'sweep.mode' => 'observe');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'by_hand2' AND outcome = 'done'", 'in the mode observe nobody is bound');
+is($session->query("SELECT current_setting('vacuum_cost_delay')"), '0', 'its settings are what they were');
+$session->quit;
+is(sql($node, "SELECT count(*) FROM sweep.budget WHERE detail = 'the governor is not running'"), '0', 'the governor goes on looking');
+
+# ---- and off ends it
+
+reload_with($node, 'sweep.mode' => 'off');
+poll_ok($node, "SELECT bool_and(detail = 'the governor is not running') FROM sweep.budget", 'off: it does not');
+
+done_testing();
