@@ -93,6 +93,8 @@ is_listed(const char *name, const char *list)
 			item--;
 		if (item > 0 && item == length && pg_strncasecmp(list, name, length) == 0)
 			return true;
+		if (item == 1 && *list == '*')
+			return true;
 		list = next;
 	}
 	return false;

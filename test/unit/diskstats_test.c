@@ -30,6 +30,7 @@ static const struct
 	DiskParse	expected;
 	DiskCounters counters;
 }			lines[] = {
+
 	{"the third line", virtual_6_1, 254, 0, DISK_FOUND,
 	{254, 0, "vda", 914773, 29385498, 951322, 2277530, 561352392, 5259943, 3, 707596, 6638701}},
 	{"the last line, all zeroes", virtual_6_1, 253, 0, DISK_FOUND, {253, 0, "zram0"}},
@@ -66,6 +67,7 @@ static const struct
 	DiskChange	expected;
 	DiskRates	rates;
 }			changes[] = {
+
 	/* reads, sectors, ms, writes, sectors, ms, in flight, busy, queue */
 	{"idle", SDA(5, 40, 6, 7, 56, 8, 0, 9, 10), SDA(5, 40, 6, 7, 56, 8, 0, 9, 10), 250, DISK_RATES, {0, 0, 0, 0, 0}},
 	{"reads and writes", SDA(100, 800, 50, 10, 80, 20, 0, 1000, 2000), SDA(140, 2848, 90, 70, 1104, 180, 2, 1100, 2500), 250, DISK_RATES,

@@ -13,6 +13,7 @@ static const struct
 	double		avg10;
 	int64_t		total;
 }			pressures[] = {
+
 	{"6.1", "some avg10=0.21 avg60=0.18 avg300=0.10 total=394266251\n"
 	"full avg10=0.02 avg60=0.08 avg300=0.05 total=233459237\n", true, 0.21, 394266251},
 	{"cpu of 4.20: one line", "some avg10=100.00 avg60=0.00 avg300=0.00 total=1\n", true, 100, 1},
