@@ -293,7 +293,7 @@ compat_walsender_has_database(int pid)
 	{
 		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
 
-		if (proc->pid == pid)
+		if (proc->procLatch.owner_pid == pid)
 			return proc->databaseId != InvalidOid;
 	}
 #endif
