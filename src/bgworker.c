@@ -74,6 +74,18 @@ bgworker_register_launcher(void)
 	RegisterBackgroundWorker(&worker);
 }
 
+/* It needs no database, and is not shown in pg_stat_activity for that. */
+void
+bgworker_register_governor(void)
+{
+	BackgroundWorker worker;
+
+	initialize(&worker, "sweep governor", "sweep_governor_main");
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_restart_time = LAUNCHER_RESTART_S;
+	RegisterBackgroundWorker(&worker);
+}
+
 /* A slot and its generation in one Datum, also where that has 32 bits. */
 int
 bgworker_arg_slot(Datum arg)

@@ -10,6 +10,7 @@
 
 /* Postmaster, at its start. */
 extern void bgworker_register_launcher(void);
+extern void bgworker_register_governor(void);
 
 /* Starts a worker for a slot; NULL when no background worker is free. */
 extern BackgroundWorkerHandle *bgworker_start_worker(int slot, uint32 generation);
@@ -31,6 +32,7 @@ extern void bgworker_become_vacuum(void);
 extern void bgworker_publish_settings(void);
 
 extern PGDLLEXPORT void sweep_launcher_main(Datum arg);
+extern PGDLLEXPORT void sweep_governor_main(Datum arg);
 extern PGDLLEXPORT void sweep_worker_main(Datum arg);
 
 #endif							/* SWEEP_BGWORKER_H */

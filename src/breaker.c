@@ -92,7 +92,8 @@ mark_is_of_a_crash(const ProcessMark *mark)
 static bool
 somebody_crashed(void)
 {
-	if (mark_is_of_a_crash(&sweep_shared->launcher_mark))
+	if (mark_is_of_a_crash(&sweep_shared->launcher_mark) ||
+		mark_is_of_a_crash(&sweep_shared->governor_mark))
 		return true;
 	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
 	{

@@ -55,7 +55,7 @@ budget_initialize(void)
 		pg_atomic_init_u32(&slot->grant_change, 0);
 		pg_atomic_init_u32(&slot->steer_change, 0);
 		pg_atomic_init_u32(&slot->run, 0);
-		pg_atomic_init_u32(&slot->can_steer, 0);
+		pg_atomic_init_u32(&slot->can, PACER_CAN);
 		pg_atomic_init_u32(&slot->applied_change, 0);
 	}
 }
@@ -124,6 +124,7 @@ budget_read_head(BudgetHead *copy)
 		copy->at = from->at;
 		copy->binds = from->binds;
 		copy->adaptive = from->adaptive;
+		copy->binding = from->binding;
 		pg_read_barrier();
 		if ((before & 1) == 0 && pg_atomic_read_u32(&from->change) == before)
 			return true;

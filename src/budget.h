@@ -93,9 +93,20 @@ typedef struct Steer
 	int			by_pid;			/* whose end ends it */
 } Steer;
 
+/* May a run be paced or steered? */
+typedef enum PacerCan
+{
+	PACER_CAN,
+	PACER_CANNOT_CORE,			/* an autovacuum worker of this version */
+	PACER_CANNOT_REWRITE,		/* VACUUM FULL takes no naps */
+	PACER_WRAPAROUND,			/* never slowed */
+	PACER_FAILSAFE				/* likewise */
+} PacerCan;
+
 /* What the governor grants one process. */
 typedef struct PacerGrant
 {
+	uint32		run;			/* of PacerSlot.run; another one: void */
 	bool		paced;			/* by the budget, not only by steering */
 	Rates		share;
 } PacerGrant;
@@ -104,6 +115,7 @@ typedef struct PacerGrant
 typedef struct PacerApplied
 {
 	bool		steers;			/* limit and delay are the pacer's */
+	bool		limited;		/* it naps so as not to be faster */
 	BudgetLimit limited_by;
 	bool		by_steer;		/* the limit is one of sweep.slow() */
 	int			limit;			/* cost credits */
@@ -127,7 +139,7 @@ typedef struct PacerSlot
 	/* writer: that process */
 	pg_atomic_uint32 run;		/* odd while a vacuum runs that a pacer could
 								 * pace; moves at its begin and end */
-	pg_atomic_uint32 can_steer; /* 0: not on this version, or it must not be */
+	pg_atomic_uint32 can;		/* PacerCan */
 	pg_atomic_uint32 applied_change;
 	PacerApplied applied;
 } PacerSlot;
@@ -155,6 +167,7 @@ typedef struct BudgetHead
 	TimestampTz at;
 	bool		binds;
 	bool		adaptive;
+	BudgetLimit binding;
 } BudgetHead;
 
 extern bool budget_read_head(BudgetHead *copy);

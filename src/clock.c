@@ -28,11 +28,12 @@ clock_after(TimestampTz from, int64 ms)
 	return from + ms * 1000 / sweep_debug_clock_rate;
 }
 
-void
-clock_wait_until(TimestampTz then)
+bool
+clock_wait_until_woken(TimestampTz then)
 {
 	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
 	long		timeout_ms = -1;
+	int			rc;
 
 	if (then != 0)
 	{
@@ -40,6 +41,13 @@ clock_wait_until(TimestampTz then)
 		events |= WL_TIMEOUT;
 	}
 
-	(void) WaitLatch(MyLatch, events, timeout_ms, PG_WAIT_EXTENSION);
+	rc = WaitLatch(MyLatch, events, timeout_ms, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
+	return (rc & WL_LATCH_SET) != 0;
+}
+
+void
+clock_wait_until(TimestampTz then)
+{
+	(void) clock_wait_until_woken(then);
 }

@@ -19,4 +19,7 @@ extern TimestampTz clock_after(TimestampTz from, int64 ms);
  */
 extern void clock_wait_until(TimestampTz then);
 
+/* The same; was it the latch? */
+extern bool clock_wait_until_woken(TimestampTz then);
+
 #endif							/* SWEEP_CLOCK_H */

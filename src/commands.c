@@ -27,47 +27,9 @@
 #include "duration.h"
 #include "ledger.h"
 #include "meter.h"
+#include "running.h"
 #include "snooze.h"
 #include "vacuumable.h"
-
-/* The slot in which that process vacuums. */
-static bool
-find_meter(int pid, MeterSlot *slot)
-{
-	for (int i = 0; i < shmem_meter_count(); i++)
-	{
-		if (meter_read(i, slot) && slot->pid == pid)
-			return true;
-	}
-	return false;
-}
-
-/*
- * As pg_cancel_backend(): a superuser anything; the same role, or a member of
- * it, its own; pg_signal_backend what no superuser started.  The vacuums that
- * the system started itself run as superuser but belong to nobody: who may
- * signal backends may cancel those as well, and so may who could have run
- * VACUUM on the table.
- */
-static bool
-may_cancel(const MeterSlot *slot)
-{
-	PGPROC	   *proc = BackendPidGetProc(slot->pid);
-	bool		ours = slot->starter != RUN_BY_MANUAL;
-
-	if (superuser())
-		return true;
-	if (proc == NULL)
-		return false;
-	if (!ours && has_privs_of_role(GetUserId(), proc->roleId) &&
-		!superuser_arg(proc->roleId))
-		return true;
-	if (has_privs_of_role(GetUserId(), ROLE_PG_SIGNAL_BACKEND) &&
-		(ours || !superuser_arg(proc->roleId)))
-		return true;
-	return ours && slot->dboid == MyDatabaseId && slot->relid != InvalidOid &&
-		compat_may_vacuum(slot->relid);
-}
 
 /*
  * Leaves the table of that vacuum alone, which takes what sweep.snooze() would
@@ -116,13 +78,13 @@ sweep_cancel_0_1(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	pid = PG_GETARG_INT32(0);
-	if (!find_meter(pid, &slot))
+	if (running_find(pid, &slot) < 0)
 	{
 		ereport(WARNING,
 				(errmsg("process %d is not running a vacuum", pid)));
 		PG_RETURN_BOOL(false);
 	}
-	if (!may_cancel(&slot))
+	if (!running_may_act(&slot))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to cancel the vacuum of process %d", pid),
@@ -163,5 +125,6 @@ sweep_rearm_0_1(PG_FUNCTION_ARGS)
 	shmem_require();
 	was_off = breaker_rearm();
 	shmem_wake_launcher();
+	shmem_wake_governor();
 	PG_RETURN_BOOL(was_off);
 }

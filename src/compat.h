@@ -10,6 +10,7 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
@@ -51,6 +52,26 @@
 #define compat_cost_limit()		VacuumCostLimit
 #define compat_cost_delay()		VacuumCostDelay
 #define compat_failsafe_active()	false	/* not published */
+#endif
+
+/*
+ * 16 lets a core autovacuum worker's delay be changed from outside (its limit
+ * is computed anew after each nap), and tells of the failsafe.  15 reloads both
+ * from the worker's shared memory after each nap.
+ */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_CORE_CAN_BE_STEERED	true
+#define COMPAT_FAILSAFE_IS_TOLD		true
+#else
+#define COMPAT_CORE_CAN_BE_STEERED	false
+#define COMPAT_FAILSAFE_IS_TOLD		false
+#endif
+
+/* 17 renamed the variables of transaction ids. */
+#if PG_VERSION_NUM >= 170000
+#define compat_oldest_xid()		(TransamVariables->oldestXid)
+#else
+#define compat_oldest_xid()		(ShmemVariableCache->oldestXid)
 #endif
 
 /* 16 removed what keeps rows a number of transactions longer. */

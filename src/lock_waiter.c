@@ -11,7 +11,7 @@
 #include "storage/lock.h"
 
 int
-lock_waiter_first(Oid relid)
+lock_waiter_first(Oid dboid, Oid relid)
 {
 	LockData   *locks = GetLockStatusData();
 	TimestampTz since = 0;
@@ -23,7 +23,7 @@ lock_waiter_first(Oid relid)
 
 		if (lock->locktag.locktag_type != LOCKTAG_RELATION || lock->waitLockMode == NoLock ||
 			lock->locktag.locktag_field2 != relid ||
-			(lock->locktag.locktag_field1 != MyDatabaseId && lock->locktag.locktag_field1 != InvalidOid))
+			(lock->locktag.locktag_field1 != dboid && lock->locktag.locktag_field1 != InvalidOid))
 			continue;
 		/* it is set a moment after the wait has begun */
 		if (pid == 0 || (lock->waitStart != 0 && lock->waitStart < since))

@@ -11,6 +11,6 @@
  * The process that waits longest for a lock on that table, or 0.  Copies the
  * lock table: the caller holds no LWLock.
  */
-extern int	lock_waiter_first(Oid relid);
+extern int	lock_waiter_first(Oid dboid, Oid relid);
 
 #endif							/* SWEEP_LOCK_WAITER_H */

@@ -18,7 +18,11 @@
 
 #include "compat.h"
 #include "meter.h"
+#include "pacer.h"
 #include "policy/report.h"
+
+/* What lazy_check_wraparound_failsafe() says; before 16 nothing else tells. */
+#define FAILSAFE_MESSAGE	"bypassing nonessential maintenance of table"
 
 #define REPORT_SIZE		8192	/* more than a report of 30 indexes */
 
@@ -110,6 +114,9 @@ level_is_logged(int elevel, int min_messages)
 static void
 hook(ErrorData *edata)
 {
+	if (edata->elevel == WARNING && edata->message_id != NULL &&
+		strncmp(edata->message_id, FAILSAFE_MESSAGE, strlen(FAILSAFE_MESSAGE)) == 0)
+		pacer_failsafe();
 	if (edata->elevel >= ERROR)
 		log_last_sqlstate = edata->sqlerrcode;
 	else if (capture.active)

@@ -30,6 +30,7 @@
 #include "features.h"
 #include "log.h"
 #include "meter_process.h"
+#include "pacer.h"
 
 /* The run that PRE_COMMIT identified, for COMMIT to record. */
 static RunRecord pending;
@@ -138,7 +139,12 @@ meter_transaction(XactEvent event)
 
 	/* the next table may have another delay; an error stops all timers */
 	if (meter_this.kind != PROCESS_PLAIN)
+	{
+		if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+			pacer_begin(meter_this.kind == PROCESS_PARALLEL ? PACER_PARALLEL : PACER_CORE,
+						PACER_CAN, false);
 		meter_tick_start(compat_cost_delay());
+	}
 }
 
 static void
@@ -190,6 +196,7 @@ statement_begin(const VacuumStmt *stmt)
 {
 	bool		full = stmt->is_vacuumcmd && option_is_on(stmt, "full");
 	Oid			only_relid = only_relation(stmt);
+	PacerCan	can = pacer_can(stmt, full);
 
 	if (meter_this.kind == PROCESS_UNKNOWN)
 		meter_this.kind = process_identify();
@@ -208,6 +215,8 @@ statement_begin(const VacuumStmt *stmt)
 	if (sweep_process_title)
 		meter_title_save();
 	meter_base_take();
+	pacer_begin(meter_this.own.active ? PACER_OWN : PACER_STATEMENT, can,
+				meter_this.own.active && meter_this.own.shared_limit == 0);
 	meter_tick_start(VacuumCostDelay);
 }
 
@@ -240,6 +249,7 @@ static void
 statement_end(void)
 {
 	meter_tick_stop();
+	pacer_end();
 	if (!meter_this.statement.vacuum && meter_this.statement.ends == 0 && feature_is_ok(FEATURE_LOCKS))
 		record_analyze();
 	meter_this.statement.active = false;
@@ -257,6 +267,7 @@ static void
 statement_failed(void)
 {
 	meter_tick_stop();
+	pacer_end();
 	meter_this.statement.sqlstate = geterrcode();
 	if (MyBEEntry != NULL && MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
 		meter_this.statement.failed_relid = MyBEEntry->st_progress_command_target;

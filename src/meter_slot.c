@@ -25,6 +25,7 @@
 
 #include "compat.h"
 #include "meter_process.h"
+#include "pacer.h"
 #include "policy/activity.h"
 
 /*
@@ -44,6 +45,7 @@ volatile sig_atomic_t meter_slot_busy = 0;
 
 static TimeoutId tick_timeout;
 static int	tick_interval_ms = 0;	/* of the running timer */
+static TimestampTz sampled_at = 0;
 static char title[TITLE_LENGTH];	/* the process title without our suffix */
 
 /* ----
@@ -339,13 +341,23 @@ meter_own_limit(int shared_limit)
 static void
 tick(void)
 {
-	if (meter_slot_busy || meter_slot == NULL || pg_atomic_read_u32(&sweep_shared->metering) == 0)
+	TimestampTz now;
+
+	if (meter_slot_busy || meter_slot == NULL)
 		return;
 	if (meter_this.kind == PROCESS_PARALLEL && !is_working())
 		return;					/* its vacuum has not begun yet */
-	if (meter_this.own.active && meter_this.own.shared_limit > 0)
+	now = GetCurrentTimestamp();
+	pacer_tick(now, tick_interval_ms);	/* off: it restores */
+	if (pg_atomic_read_u32(&sweep_shared->metering) == 0)
+		return;
+	if (meter_this.own.active && meter_this.own.shared_limit > 0 && !pacer_steers())
 		compat_cost_limit() = meter_own_limit(meter_this.own.shared_limit);
-	sample(GetCurrentTimestamp());
+	if (now - sampled_at < (TimestampTz) sweep_meter_interval_ms * 900 && now >= sampled_at &&
+		meter_slot->nsamples > 0)
+		return;
+	sampled_at = now;
+	sample(now);
 	if (sweep_process_title)
 		show_in_title();
 }
@@ -382,6 +394,7 @@ bequeath(void)
 static void
 slot_release(int code, Datum arg)
 {
+	pacer_end();
 	meter_slot_busy = 1;
 	write_begin();
 	meter_slot->pid = 0;
@@ -416,7 +429,7 @@ void
 meter_tick_start(double cost_delay)
 {
 	double		slow = Min(cost_delay * DELAYS_PER_TICK, SLOWEST_TICK_MS);
-	int			interval_ms = Max(sweep_meter_interval_ms, (int) slow);
+	int			interval_ms = Max(Min(sweep_meter_interval_ms, PACER_TICK_MS), (int) slow);
 
 	if (get_timeout_active(tick_timeout))
 	{
@@ -426,7 +439,7 @@ meter_tick_start(double cost_delay)
 	}
 	tick_interval_ms = interval_ms;
 	enable_timeout_every(tick_timeout,
-						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), interval_ms),
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PACER_FIRST_TICK_MS),
 						 interval_ms);
 }
 
@@ -442,6 +455,7 @@ meter_parallel_end(void)
 {
 	if (meter_slot == NULL || (MyProc->statusFlags & PROC_IN_VACUUM) == 0)
 		return;
+	pacer_end();
 	meter_slot_busy = 1;		/* for good: the process ends */
 	write_begin();
 	bequeath();

@@ -33,4 +33,5 @@ _PG_init(void)
 	meter_install_hooks();
 	log_install_hook();
 	bgworker_register_launcher();
+	bgworker_register_governor();
 }

@@ -114,8 +114,19 @@ compute_rates(const MeterSlot *slot)
 	return r;
 }
 
+/* What a pacer has to say of it; NULL: nothing. */
+static const char *
+paced_by(int index)
+{
+	PacerApplied applied;
+
+	if (!budget_read_applied(index, &applied) || !applied.steers || !applied.limited)
+		return NULL;
+	return applied.by_steer ? "sweep.slow()" : budget_limit_name(applied.limited_by);
+}
+
 static void
-put_limited_by(Row *row, const MeterSlot *slot, const ProgressRates *r)
+put_limited_by(Row *row, const MeterSlot *slot, const ProgressRates *r, int index)
 {
 	char		text[64];
 
@@ -123,6 +134,8 @@ put_limited_by(Row *row, const MeterSlot *slot, const ProgressRates *r)
 		row_put_null(row);
 	else if (r->lock_pct >= 50)
 		row_put_text(row, "lock");
+	else if (paced_by(index) != NULL)
+		row_put_text(row, paced_by(index));
 	else if (r->delay_pct >= 50)
 	{
 		snprintf(text, sizeof(text), "cost limit %d", slot->costs.limit);
@@ -214,7 +227,7 @@ put_estimate(Row *row, const Estimate *e, TimestampTz now)
 }
 
 static void
-put_progress(Row *row, const MeterSlot *slot, int parallel_workers, TimestampTz now)
+put_progress(Row *row, const MeterSlot *slot, int index, int parallel_workers, TimestampTz now)
 {
 	ProgressRates r = compute_rates(slot);
 	double		phase_pct;
@@ -249,7 +262,7 @@ put_progress(Row *row, const MeterSlot *slot, int parallel_workers, TimestampTz 
 	put_estimate(row, &e, now);
 	row_put_int64(row, slot->command == RUN_VACUUM && slot->relid != InvalidOid ?
 				  slot->params[PROGRESS_VACUUM_NUM_INDEX_VACUUMS] : -1);
-	put_limited_by(row, slot, &r);
+	put_limited_by(row, slot, &r, index);
 	row_put_cost_settings(row, &slot->costs);
 	row_put_int64(row, slot->command == RUN_VACUUM && slot->relid != InvalidOid ?
 				  slot->params[PROGRESS_VACUUM_TOTAL_HEAP_BLKS] : -1);
@@ -310,6 +323,7 @@ sweep_progress_0_1(PG_FUNCTION_ARGS)
 	Row			row = {0};
 	MeterSlot  *slots;
 	MeterSlot  *joined;
+	int		   *places;
 	int			n = 0;
 	TimestampTz now;
 
@@ -321,8 +335,10 @@ sweep_progress_0_1(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 
 	slots = palloc(sizeof(MeterSlot) * shmem_meter_count());
+	places = palloc(sizeof(int) * shmem_meter_count());
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
+		places[n] = i;
 		if (meter_read(i, &slots[n]))
 			n++;
 	}
@@ -334,7 +350,7 @@ sweep_progress_0_1(PG_FUNCTION_ARGS)
 
 		*joined = slots[i];
 		workers = join_parallel(slots, n, joined);
-		put_progress(&row, joined, workers, now);
+		put_progress(&row, joined, places[i], workers, now);
 		row_store(fcinfo, &row);
 	}
 	return (Datum) 0;

@@ -111,7 +111,7 @@ static void
 note_waiter(const VacuumStmt *stmt)
 {
 	const VacuumRelation *relation = stmt->rels ? linitial(stmt->rels) : NULL;
-	int			pid = relation ? lock_waiter_first(relation->oid) : 0;
+	int			pid = relation ? lock_waiter_first(MyDatabaseId, relation->oid) : 0;
 	char		text[32];
 
 	if (pid == 0)

@@ -27,10 +27,13 @@ our @EXPORT = qw(
 
 # Autovacuum is off so that every vacuum is ours or the test's; crashes restart, as they do
 # everywhere but under PostgreSQL::Test. At wal_level minimal a new table's pages are dirtied
-# once more at commit, and a vacuum's cost would depend on the table's size.
+# once more at commit, and a vacuum's cost would depend on the table's size. Vacuums obey the
+# cost settings here, so that tests can say how long one takes; those of the budget switch
+# adaptive on.
 my $base_conf = <<'END';
 shared_preload_libraries = 'pg_sweep'
 sweep.mode = act
+sweep.adaptive = off
 autovacuum = off
 restart_after_crash = on
 wal_level = replica

@@ -27,19 +27,19 @@ SELECT kind, name FROM (
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER'),
 		has_table_privilege('regress_sweep_monitor', oid, 'SELECT')
 	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind <> 'i'
-	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$)',
-		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$)'
+	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$|sensors$)',
+		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$|sensors$)'
 	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
 WHERE more OR NOT reads;
 
 -- the functions that act are nobody's, but that pg_maintain (from 17 on) may do what is about vacuums
 SELECT p.proname, string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, ', ') AS granted_to
 FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
-WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^(get_|explain$)' AND a.grantee <> p.proowner
-	AND NOT (p.proname IN ('vacuum', 'vacuum_aux', 'cancel', 'snooze', 'hold', 'unhold', 'set') AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
+WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^(get_|explain$|sensors$)' AND a.grantee <> p.proowner
+	AND NOT (p.proname IN ('vacuum', 'vacuum_aux', 'cancel', 'snooze', 'hold', 'unhold', 'set', 'slow', 'hurry', 'release') AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
 GROUP BY 1;
 SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE')
-	AND (SELECT count(*) FILTER (WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE')) = 7 FROM pg_proc p WHERE p.pronamespace = 'sweep'::regnamespace)
+	AND (SELECT count(*) FILTER (WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE')) = 10 FROM pg_proc p WHERE p.pronamespace = 'sweep'::regnamespace)
 	AND NOT has_table_privilege(r.oid, 'sweep.runs', 'SELECT')) IS NOT FALSE AS maintain
 FROM pg_roles r WHERE r.rolname = 'pg_maintain';
 
@@ -58,6 +58,11 @@ SELECT count(*) FROM sweep.status;
 SELECT count(*) FROM sweep.features;
 SELECT count(*) FROM sweep.tables;
 SELECT count(*) FROM sweep.queue;
+SELECT count(*) FROM sweep.budget;
+SELECT count(*) FROM sweep.governor;
+SELECT sweep.slow(1);
+SELECT sweep.hurry(1);
+SELECT sweep.release(1);
 SELECT count(*) FROM sweep.blockers;
 SELECT count(*) FROM sweep.requests;
 SELECT count(*) FROM sweep.table_settings;

@@ -1,0 +1,197 @@
+/*
+ * governor_limits.c
+ *		From the settings and the sensors to what policy/throttle decides by,
+ *		and from its result to what is published.
+ *
+ * Governor only.
+ */
+#include "governor.h"
+
+#include <math.h>
+
+#include "utils/guc.h"
+
+#include "settings.h"
+#include "shmem.h"
+
+/* Where a slot may keep any amount of WAL; core's max_slot_wal_keep_size. */
+#include "access/xlog.h"
+#include "replication/slot.h"
+
+static void
+get_replica_lag(ThrottleSettings *out)
+{
+	int			value;
+
+	if (sweep_max_replica_lag == NULL || sweep_max_replica_lag[0] == '\0')
+		return;
+	if (parse_int(sweep_max_replica_lag, &value, GUC_UNIT_KB, NULL))
+		out->replica_lag_bytes = value * 1024.0;
+	else if (parse_int(sweep_max_replica_lag, &value, GUC_UNIT_MS, NULL))
+		out->replica_lag_ms = value;
+}
+
+void
+governor_limits_get(ThrottleSettings *out, TimestampTz now)
+{
+	memset(out, 0, sizeof(*out));
+	out->ceilings.read = sweep_read_limit * RATES_MB;
+	out->ceilings.write = sweep_write_limit * RATES_MB;
+	out->ceilings.wal = sweep_wal_limit * RATES_MB;
+	out->io_latency_ms = sweep_io_latency_limit;
+	out->device_pct = sweep_device_utilization;
+	out->cpu_pct = sweep_cpu_limit;
+	get_replica_lag(out);
+	out->wal_disk_pct = sweep_wal_disk_limit;
+	out->slot_keep_bytes = max_slot_wal_keep_size_mb > 0 ? max_slot_wal_keep_size_mb * RATES_MB : 0;
+	out->floor = sweep_floor * RATES_MB;
+	out->adaptive = sweep_adaptive;
+	if (sweep_reclaim_rate != NULL && pg_strcasecmp(sweep_reclaim_rate, "auto") == 0)
+		out->reclaim_auto = true;
+	else if (sweep_reclaim_rate != NULL && sweep_reclaim_rate[0] != '\0')
+		(void) parse_real(sweep_reclaim_rate, &out->reclaim_rows_s, 0, NULL);
+}
+
+/* Is any set that is not always looked at? */
+bool
+governor_limits_any(const ThrottleSettings *s)
+{
+	return s->ceilings.read > 0 || s->ceilings.write > 0 || s->ceilings.wal > 0 ||
+		s->io_latency_ms > 0 || s->device_pct > 0 || s->cpu_pct > 0 ||
+		s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
+}
+
+/* Dead rows against the threshold, of the worst table that is due. */
+static double
+worst_ratio(void)
+{
+	double		worst = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_SHARED);
+	for (int i = 0; i < sweep_shared->queue_count; i++)
+	{
+		const QueueEntry *e = &sweep_shared->queue[i];
+
+		if (!e->by_inserts && e->threshold > 0)
+			worst = Max(worst, (double) e->tuples / e->threshold);
+	}
+	LWLockRelease(shmem_lock(LOCK_QUEUE));
+	return worst;
+}
+
+void
+governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
+					 SensorsReading *sensors, TimestampTz now)
+{
+	SensorsWanted wanted = {0};
+
+	wanted.disk = s->io_latency_ms > 0 || s->device_pct > 0 || s->adaptive;
+	wanted.users = s->adaptive;
+	wanted.wal = true;
+	wanted.replicas = s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
+	wanted.cpu = s->cpu_pct > 0;
+	wanted.ignore_standbys = sweep_ignore_standbys;
+	wanted.max_lag_bytes = s->replica_lag_bytes;
+	wanted.max_lag_ms = s->replica_lag_ms;
+	sensors_sense(sensors, &wanted, now);
+
+	memset(out, 0, sizeof(*out));
+	out->produced_rows_s = -1;
+	out->worst_ratio = worst_ratio();
+	out->disk = (ThrottleSensor) sensors->disk.state;
+	out->latency_ms = sensors->disk.latency_ms;
+	out->busy_pct = sensors->disk.busy_pct;
+	out->users = (ThrottleSensor) sensors->users.state;
+	out->active = sensors->users.active;
+	out->waiting = sensors->users.waiting_io + sensors->users.waiting_wal;
+	out->commits_s = -1;
+	out->base_backups = sensors->users.base_backups;
+	out->wal = (ThrottleSensor) sensors->wal.state;
+	out->archiver_failing = sensors->wal.archiver_failing;
+	out->archiver_behind_bytes = sensors->wal.archiver_behind_bytes;
+	out->wal_disk_used_pct = sensors->wal.disk_used_pct;
+	out->slot_left_bytes = sensors->wal.slot_left_bytes;
+	out->replicas = (ThrottleSensor) sensors->replicas.state;
+	out->lag_bytes = sensors->replicas.lag_bytes;
+	out->lag_ms = sensors->replicas.lag_ms;
+	out->cpu = (ThrottleSensor) sensors->cpu.state;
+	out->cpu_pct = sensors->cpu.vacuums_pct;
+}
+
+/* ----
+ * Publishing
+ * ----
+ */
+
+/* The sensor that a limit is looked at by; LIMIT_NONE ... WAL need none. */
+static SensorState
+sensor_of(const SensorsReading *sensors, BudgetLimit limit, const char **why)
+{
+	*why = "";
+	switch (limit)
+	{
+		case LIMIT_IO_LATENCY:
+		case LIMIT_DEVICE:
+			*why = sensors->disk.why;
+			return sensors->disk.state;
+		case LIMIT_CPU:
+			*why = sensors->cpu.why;
+			return sensors->cpu.state;
+		case LIMIT_REPLICA_LAG:
+			*why = sensors->replicas.why;
+			return sensors->replicas.state;
+		case LIMIT_USERS:
+			*why = sensors->users.why;
+			return sensors->users.state;
+		case LIMIT_ARCHIVER:
+		case LIMIT_SLOTS:
+		case LIMIT_WAL_DISK:
+			*why = sensors->wal.why;
+			return sensors->wal.state;
+		default:
+			return SENSOR_OK;
+	}
+}
+
+static void
+describe_limit(BudgetLimitState *to, const ThrottleLimit *from, const SensorsReading *sensors,
+			   BudgetLimit limit)
+{
+	const char *why;
+	SensorState state = sensor_of(sensors, limit, &why);
+
+	to->configured = from->configured;
+	to->measured = from->measured;
+	to->allowed = from->allowed;
+	to->sensor = from->used ? state : SENSOR_NOT_USED;
+	if (!from->used)
+		return;
+	if (state == SENSOR_BROKEN)
+		snprintf(to->detail, sizeof(to->detail), "%s; holds at what was allowed before", why);
+	else if (state == SENSOR_ABSENT)
+		strlcpy(to->detail, why, sizeof(to->detail));
+	else
+		strlcpy(to->detail, throttle_reason_text(from->reason), sizeof(to->detail));
+	if (limit == LIMIT_DEVICE && state == SENSOR_OK && !sensors->disk.has_queue)
+		strlcpy(to->detail, "this device serves many requests at once: how busy it is says little; prefer io_latency_limit",
+				sizeof(to->detail));
+}
+
+void
+governor_limits_publish(const ThrottleSettings *s, const ThrottleResult *result,
+						const SensorsReading *sensors, TimestampTz now, bool binds)
+{
+	static Budget budget;		/* large */
+
+	memset(&budget, 0, sizeof(budget));
+	budget.at = now;
+	budget.binds = binds;
+	budget.adaptive = s->adaptive;
+	budget.allowed = result->allowed;
+	budget.binding = result->binding;
+	budget.floor = result->floor;
+	budget.bloat_bytes_h = result->bloat_bytes_h;
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+		describe_limit(&budget.limits[i], &result->limits[i], sensors, i);
+	budget_publish(&budget);
+}

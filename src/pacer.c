@@ -1,0 +1,498 @@
+/*
+ * pacer.c
+ *		What makes this process's vacuum keep its share of the budget.
+ *
+ * Runs in the process that vacuums.  pacer_tick() is called from the meter's
+ * tick, a signal handler: it reads shared memory under change counts, computes
+ * (policy/pace) and stores into the server's cost variables and this process's
+ * PacerSlot.  No locks, no allocation, no ereport.  Mainline code that touches
+ * the same sets meter_slot_busy, so that the tick does nothing meanwhile.
+ *
+ * What is stored where depends on the server.  In 15 the cost variables are
+ * the settings themselves, so they must be put back before anybody can SHOW
+ * them or start another VACUUM; from 16 on they are copies, which VACUUM takes
+ * from the settings when it begins, and a core worker again and again: there
+ * only the delay stays as long as a nap takes.
+ */
+#include "pacer.h"
+
+#include "access/htup_details.h"
+#include "access/multixact.h"
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "postmaster/autovacuum.h"
+#include "storage/proc.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "meter_process.h"
+#include "policy/pace.h"
+
+/* A tick that came much later says nothing: the clock was moved, or we slept. */
+#define LONGEST_TICK_MS		10000.0
+
+typedef enum PacerMode
+{
+	PACER_FREE,					/* the costs are the server's */
+	PACER_PACE,
+	PACER_HURRY
+} PacerMode;
+
+typedef struct Wanted
+{
+	PacerMode	mode;
+	Rates		target;
+	bool		slowed;			/* by sweep.slow() */
+	BudgetLimit binding;		/* what stands behind a limit on the total */
+} Wanted;
+
+typedef struct Pacer
+{
+	volatile bool running;
+	volatile bool failsafe;
+	PacerKind	kind;
+	bool		keeps_costs;
+	PacerSlot  *slot;
+	int			index;
+	uint32		run;
+	PaceState	pace;
+
+	/* at the last tick */
+	TimestampTz at;
+	RunCounters used;
+	RunCounters ended;			/* by parallel workers of ours, so far */
+	RunCounters inherit;		/* of that, what we are to be told yet */
+	BudgetHead	head;
+
+	/* while it steers */
+	bool		steers;
+	bool		seen_active;	/* VacuumCostActive was on in this run */
+	bool		activated;		/* by us */
+	int			limit;			/* as we set them */
+	double		delay;
+	int			original_limit;
+	double		original_delay;
+} Pacer;
+
+static Pacer pacer;
+static PacerApplied applied;
+
+static bool
+is_failsafe(void)
+{
+	return pacer.failsafe || compat_failsafe_active();
+}
+
+/* ms of sleep per credit that the costs in force ask for */
+static double
+sleep_in_force(void)
+{
+	return VacuumCostActive && compat_cost_limit() > 0 ?
+		compat_cost_delay() / compat_cost_limit() : 0;
+}
+
+/* ----
+ * What it has done
+ * ----
+ */
+
+static void
+add_counters(RunCounters *to, const RunCounters *from)
+{
+	for (int i = 0; i < RUN_COUNTERS; i++)
+		((int64 *) to)[i] += ((const int64 *) from)[i];
+}
+
+/*
+ * What parallel workers did has been paced there.  It comes to our own
+ * counters all at once, some time after they have told our slot.
+ */
+static void
+leave_out_workers(RunCounters *since)
+{
+	RunCounters now;
+	RunCounters more;
+
+	for (int i = 0; i < RUN_COUNTERS; i++)
+		((int64 *) &now)[i] = (int64) pg_atomic_read_u64(&meter_slot->ended_workers[i]);
+	more = now;
+	if (now.blks_hit + now.blks_read >= pacer.ended.blks_hit + pacer.ended.blks_read)
+		meter_subtract_usage(&more, &pacer.ended);
+	pacer.ended = now;
+	add_counters(&pacer.inherit, &more);
+	if (pacer.inherit.blks_hit + pacer.inherit.blks_read == 0 ||
+		since->blks_hit < pacer.inherit.blks_hit || since->blks_read < pacer.inherit.blks_read ||
+		since->blks_dirtied < pacer.inherit.blks_dirtied || since->wal_bytes < pacer.inherit.wal_bytes)
+		return;
+	meter_subtract_usage(since, &pacer.inherit);
+	memset(&pacer.inherit, 0, sizeof(pacer.inherit));
+}
+
+/* False when nothing can be said of this tick. */
+static bool
+measure(TimestampTz now, PaceTick *tick)
+{
+	RunCounters used;
+	RunCounters since;
+	RunCosts	costs;
+
+	memset(tick, 0, sizeof(*tick));
+	tick->dt_ms = (double) (now - pacer.at) / 1000.0;
+	meter_read_usage(&used);
+	since = used;
+	meter_subtract_usage(&since, &pacer.used);
+	leave_out_workers(&since);
+	pacer.at = now;
+	pacer.used = used;
+	if (tick->dt_ms <= 0 || tick->dt_ms > LONGEST_TICK_MS)
+		return false;
+
+	meter_read_costs(&costs);
+	tick->credits = (double) run_cost(&since, &costs);
+	tick->bytes.read = (double) since.blks_read * BLCKSZ;
+	tick->bytes.write = (double) since.blks_dirtied * BLCKSZ;
+	tick->bytes.wal = (double) since.wal_bytes;
+	return true;
+}
+
+/* ----
+ * What it should do
+ * ----
+ */
+
+static double
+lesser(double a, double b)
+{
+	if (a <= 0)
+		return b;
+	return b <= 0 ? a : Min(a, b);
+}
+
+static void
+want_slow(Wanted *wanted, const Rates *limit)
+{
+	Rates	   *t = &wanted->target;
+
+	wanted->mode = PACER_PACE;
+	wanted->slowed = (limit->read > 0 && limit->read == lesser(limit->read, t->read)) ||
+		(limit->write > 0 && limit->write == lesser(limit->write, t->write)) ||
+		(limit->total > 0 && limit->total == lesser(limit->total, t->total));
+	t->read = lesser(t->read, limit->read);
+	t->write = lesser(t->write, limit->write);
+	t->total = lesser(t->total, limit->total);
+}
+
+static Wanted
+find_wanted(TimestampTz now)
+{
+	Wanted		wanted = {PACER_FREE};
+	BudgetHead	head;
+	PacerGrant	grant;
+	Steer		steer;
+
+	if (pg_atomic_read_u32(&sweep_shared->metering) == 0 ||
+		pg_atomic_read_u32(&pacer.slot->can) != PACER_CAN)
+		return wanted;
+	if (budget_read_head(&head))
+		pacer.head = head;		/* else it goes stale by itself */
+	if (now - pacer.head.at > BUDGET_STALE_US || pacer.head.at - now > BUDGET_STALE_US)
+		return wanted;
+	wanted.binding = pacer.head.binding;
+
+	if (pacer.head.binds && budget_read_grant(pacer.index, &grant) &&
+		grant.paced && grant.run == pacer.run)
+	{
+		wanted.mode = PACER_PACE;
+		wanted.target = grant.share;
+	}
+	if (budget_read_steer(pacer.index, &steer) && steer.mode != STEER_NONE &&
+		steer.run == pacer.run && (steer.until == 0 || now < steer.until))
+	{
+		if (steer.mode == STEER_HURRY)
+			wanted.mode = PACER_HURRY;
+		else
+			want_slow(&wanted, &steer.limit);
+	}
+	return wanted;
+}
+
+/* ----
+ * Steering
+ * ----
+ */
+
+/* The variables are the server's again; at_end: so is whether it naps at all. */
+static void
+restore(bool at_end)
+{
+	if (!pacer.steers)
+		return;
+	if (compat_cost_delay() == pacer.delay)
+		compat_cost_delay() = pacer.original_delay;
+	if (pacer.kind != PACER_CORE && compat_cost_limit() == pacer.limit)
+		compat_cost_limit() = pacer.original_limit;
+	if (pacer.activated && VacuumCostActive)
+	{
+		VacuumCostActive = !at_end && pacer.original_delay > 0 && !is_failsafe();
+		VacuumCostBalance = 0;
+	}
+	pacer.steers = pacer.activated = false;
+}
+
+/*
+ * Takes over, or keeps what others have set meanwhile (a core worker after a
+ * reload, VACUUM when it begins) as what is to be restored.
+ */
+static void
+take_over(void)
+{
+	if (!pacer.steers || compat_cost_delay() != pacer.delay)
+		pacer.original_delay = compat_cost_delay();
+	if (!pacer.steers || compat_cost_limit() != pacer.limit)
+		pacer.original_limit = compat_cost_limit();
+	pacer.steers = true;
+}
+
+/*
+ * False when VACUUM has switched naps off itself: only the failsafe does.
+ * Before 16 it does not say so, but what was on and is off has been switched
+ * off.
+ */
+static bool
+may_activate(void)
+{
+	if (is_failsafe())
+		return false;
+	if (VacuumCostActive)
+		pacer.seen_active = true;
+	else if (pacer.seen_active && !COMPAT_FAILSAFE_IS_TOLD)
+		return false;
+	return true;
+}
+
+static void
+apply(const PaceResult *result)
+{
+	pacer.delay = result->delay_ms;
+	pacer.limit = pacer.kind == PACER_CORE ? compat_cost_limit() : result->limit;
+	compat_cost_delay() = pacer.delay;
+	compat_cost_limit() = pacer.limit;
+	if (!VacuumCostActive && pacer.delay > 0)
+	{
+		VacuumCostBalance = 0;
+		VacuumCostActive = true;
+		pacer.activated = pacer.seen_active = true;
+	}
+}
+
+static void
+publish(const Wanted *wanted, const PaceResult *result)
+{
+	memset(&applied, 0, sizeof(applied));
+	applied.steers = pacer.steers;
+	if (pacer.steers)
+	{
+		applied.limit = pacer.limit;
+		applied.delay = pacer.delay;
+		applied.original_limit = pacer.original_limit;
+		applied.original_delay = pacer.original_delay;
+		applied.by_steer = wanted->slowed || wanted->mode == PACER_HURRY;
+		applied.limited_by = result->limited_by == LIMIT_COUNT ? wanted->binding : result->limited_by;
+		applied.target = result->target;
+		applied.limited = result->limited_by != LIMIT_NONE;
+	}
+	budget_set_applied(pacer.index, &applied);
+}
+
+/* A parallel worker learns only here that its vacuum is not to be slowed. */
+static void
+look_at_flags(void)
+{
+	uint8		flags = MyProc->statusFlags;
+
+	if (pacer.kind == PACER_PARALLEL && MyProc->lockGroupLeader != NULL)
+		flags |= MyProc->lockGroupLeader->statusFlags;
+	if ((flags & PROC_VACUUM_FOR_WRAPAROUND) != 0)
+		pg_atomic_write_u32(&pacer.slot->can, PACER_WRAPAROUND);
+	if (pg_atomic_read_u32(&pacer.slot->can) == PACER_CAN && !may_activate())
+	{
+		pacer.failsafe = true;
+		pg_atomic_write_u32(&pacer.slot->can, PACER_FAILSAFE);
+	}
+}
+
+void
+pacer_tick(TimestampTz now, int interval_ms)
+{
+	Wanted		wanted;
+	PaceTick	tick;
+	PaceMeans	means = {0};
+	PaceResult	result = {0};
+	RunCosts	costs;
+
+	if (!pacer.running)
+		return;
+	look_at_flags();
+	wanted = find_wanted(now);
+	if (wanted.mode == PACER_FREE)
+		restore(false);
+	else
+		take_over();
+
+	if (!measure(now, &tick))
+		return;
+	meter_read_costs(&costs);
+	means.tick_ms = interval_ms;
+	means.page = costs.page_hit + costs.page_miss + costs.page_dirty;
+	if (pacer.kind == PACER_CORE)
+		means.fixed_limit = Max(compat_cost_limit(), 1);
+	if (pacer.keeps_costs && pacer.steers && pacer.original_limit > 0)
+		means.least_sleep = pacer.original_delay / pacer.original_limit;
+
+	if (wanted.mode != PACER_PACE)
+		pace_unpaced(&pacer.pace, sleep_in_force());
+	pace_step(&pacer.pace, &wanted.target, &tick, &means, &result);
+	if (wanted.mode == PACER_HURRY)
+	{
+		result.limit = pacer.original_limit;
+		result.delay_ms = 0;
+		result.limited_by = LIMIT_NONE;
+	}
+	if (wanted.mode != PACER_FREE)
+		apply(&result);
+	if (wanted.mode != PACER_PACE)
+		pace_unpaced(&pacer.pace, sleep_in_force());
+	publish(&wanted, &result);
+}
+
+/* ----
+ * Begin and end of a run
+ * ----
+ */
+
+bool
+pacer_steers(void)
+{
+	return pacer.steers;
+}
+
+void
+pacer_failsafe(void)
+{
+	pacer.failsafe = true;
+}
+
+void
+pacer_begin(PacerKind kind, PacerCan can, bool keeps_costs)
+{
+	PacerSlot  *slot = &sweep_pacers[compat_backend_index()];
+
+	pacer_end();
+	meter_slot_busy = 1;
+	pacer.kind = kind;
+	pacer.keeps_costs = keeps_costs;
+	pacer.index = compat_backend_index();
+	pacer.slot = slot;
+	pacer.failsafe = pacer.seen_active = false;
+	pace_begin(&pacer.pace);
+	pacer.at = GetCurrentTimestamp();
+	meter_read_usage(&pacer.used);
+	memset(&pacer.ended, 0, sizeof(pacer.ended));
+	memset(&pacer.inherit, 0, sizeof(pacer.inherit));
+	memset(&pacer.head, 0, sizeof(pacer.head));
+	if (kind == PACER_CORE && !COMPAT_CORE_CAN_BE_STEERED)
+		can = PACER_CANNOT_CORE;
+	pg_atomic_write_u32(&slot->can, can);
+	pg_write_barrier();
+	pacer.run = (pg_atomic_read_u32(&slot->run) + 1) | 1;
+	pg_atomic_write_u32(&slot->run, pacer.run);
+	pacer.running = true;
+	meter_slot_busy = 0;
+	shmem_wake_governor();
+}
+
+void
+pacer_end(void)
+{
+	static const PacerApplied nothing;
+
+	if (!pacer.running)
+		return;
+	meter_slot_busy = 1;
+	restore(true);
+	pacer.running = false;
+	pg_atomic_write_u32(&pacer.slot->run, pacer.run + 1);
+	budget_set_applied(pacer.index, &nothing);
+	meter_slot_busy = 0;
+}
+
+/* ----
+ * Against wraparound?  As vacuum_rel() is told by core's autovacuum.
+ * ----
+ */
+
+static bool
+is_too_old(TransactionId xid, MultiXactId mxid)
+{
+	int32		xid_age = TransactionIdIsNormal(xid) ? (int32) (ReadNextTransactionId() - xid) : 0;
+	int32		mxid_age = MultiXactIdIsValid(mxid) ? (int32) (ReadNextMultiXactId() - mxid) : 0;
+
+	return xid_age > autovacuum_freeze_max_age ||
+		mxid_age > autovacuum_multixact_freeze_max_age;
+}
+
+static bool
+cluster_is_too_old(void)
+{
+	MultiXactId oldest;
+	MultiXactId next;
+
+	ReadMultiXactIdRange(&oldest, &next);
+	return is_too_old(compat_oldest_xid(), oldest);
+}
+
+static bool
+table_is_too_old(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+	bool		old;
+	Oid			toast;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	old = is_too_old(form->relfrozenxid, form->relminmxid);
+	toast = form->reltoastrelid;
+	ReleaseSysCache(tuple);
+	return old || (OidIsValid(toast) && table_is_too_old(toast));
+}
+
+PacerCan
+pacer_can(const VacuumStmt *stmt, bool full)
+{
+	ListCell   *lc;
+
+	if (full)
+		return PACER_CANNOT_REWRITE;
+	/* the usual case: nothing is, anywhere */
+	if (!stmt->is_vacuumcmd || !cluster_is_too_old())
+		return PACER_CAN;
+	if (stmt->rels == NIL)
+		return PACER_WRAPAROUND;	/* one of them */
+	foreach(lc, stmt->rels)
+	{
+		VacuumRelation *relation = lfirst_node(VacuumRelation, lc);
+		Oid			relid = relation->oid;
+
+		if (!OidIsValid(relid))
+			relid = RangeVarGetRelid(relation->relation, NoLock, true);
+		if (OidIsValid(relid) && table_is_too_old(relid))
+			return PACER_WRAPAROUND;
+	}
+	return PACER_CAN;
+}

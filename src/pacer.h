@@ -1,0 +1,47 @@
+/*
+ * pacer.h
+ *		What makes this process's vacuum keep its share of the budget.
+ */
+#ifndef SWEEP_PACER_H
+#define SWEEP_PACER_H
+
+#include "postgres.h"
+
+#include "datatype/timestamp.h"
+#include "nodes/parsenodes.h"
+
+#include "budget.h"
+
+#define PACER_TICK_MS		250 /* between two ticks, at most */
+#define PACER_FIRST_TICK_MS 20	/* before much can have been done */
+
+typedef enum PacerKind
+{
+	PACER_OWN,
+	PACER_STATEMENT,
+	PACER_CORE,					/* autovacuum worker: by its delay only */
+	PACER_PARALLEL
+} PacerKind;
+
+/*
+ * A run begins; keeps_costs: its own cost settings stay a ceiling.  Mainline
+ * code, also of transaction callbacks: no error, no allocation.
+ */
+extern void pacer_begin(PacerKind kind, PacerCan can, bool keeps_costs);
+
+/* It is over, or its error is: everything is as it was. */
+extern void pacer_end(void);
+
+/* For the tick, or with it kept out. */
+extern void pacer_tick(TimestampTz now, int interval_ms);
+
+/* Are the cost limit and delay the pacer's just now? */
+extern bool pacer_steers(void);
+
+/* VACUUM has said that it is in its failsafe: hands off for this run. */
+extern void pacer_failsafe(void);
+
+/* May that statement be slowed?  May raise an error. */
+extern PacerCan pacer_can(const VacuumStmt *stmt, bool full);
+
+#endif							/* SWEEP_PACER_H */

@@ -1,0 +1,207 @@
+/*
+ * policy/throttle.h
+ *		The governor's step: from limits and readings to the rates that all
+ *		vacuums together may use.  Pure.
+ *
+ * read_limit, write_limit and wal_limit are ceilings and hold as they are.  Every
+ * other limit has a valve: a rate of the total that is cut when its sensor is over,
+ * and grows when it is not.  The smallest of them holds, never below the floor.
+ *
+ * Sources: cutting in proportion and growing by the same amount everywhere makes
+ * those who share a bottleneck converge without knowing each other (Chiu and Jain
+ * 1989, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance");
+ * growth by the time since the last cut (RFC 9438, CUBIC); yielding when others
+ * wait longer than they do without us (RFC 6817, LEDBAT); collecting small
+ * excesses until they cannot be chance (Page 1954, "Continuous Inspection Schemes",
+ * the cumulative sum).
+ */
+#ifndef SWEEP_POLICY_THROTTLE_H
+#define SWEEP_POLICY_THROTTLE_H
+
+#include <stdbool.h>
+
+#include "rates.h"
+
+/* In the order of SensorState. */
+typedef enum ThrottleSensor
+{
+	THROTTLE_SENSOR_NOT_USED,
+	THROTTLE_SENSOR_OK,
+	THROTTLE_SENSOR_ABSENT,
+	THROTTLE_SENSOR_BROKEN
+} ThrottleSensor;
+
+/* The limits in force now; 0: not set. */
+typedef struct ThrottleSettings
+{
+	Rates		ceilings;		/* total does not matter */
+	double		io_latency_ms;
+	double		device_pct;
+	double		cpu_pct;		/* of a core */
+	double		replica_lag_bytes;
+	double		replica_lag_ms;
+	double		wal_disk_pct;
+	double		slot_keep_bytes;	/* max_slot_wal_keep_size; <= 0: none */
+	double		floor;			/* bytes/s of the total */
+	double		reclaim_rows_s; /* dead rows to keep up with */
+	bool		reclaim_auto;	/* ... as many as are produced */
+	bool		adaptive;
+} ThrottleSettings;
+
+/* What was measured since the last step. */
+typedef struct ThrottleReading
+{
+	/* the vacuums */
+	int			vacuums;		/* running, that could be paced */
+	Rates		used;
+	double		removed_rows_s;
+	double		produced_rows_s;	/* negative: unknown */
+	double		dead_row_bytes; /* average */
+	double		worst_ratio;	/* dead rows against its threshold, the worst
+								 * table */
+
+	ThrottleSensor disk;
+	double		latency_ms;
+	double		busy_pct;
+
+	ThrottleSensor users;
+	double		active;			/* averages of the number of users */
+	double		waiting;		/* for I/O and WAL */
+	double		commits_s;		/* of transactions that write; negative:
+								 * unknown */
+	int			base_backups;
+
+	ThrottleSensor wal;
+	bool		archiver_failing;
+	double		archiver_behind_bytes;
+	double		wal_disk_used_pct;	/* negative: unknown */
+	double		slot_left_bytes;	/* negative: no slot */
+
+	ThrottleSensor replicas;
+	double		lag_bytes;
+	double		lag_ms;
+
+	ThrottleSensor cpu;
+	double		cpu_pct;
+} ThrottleReading;
+
+typedef enum ThrottleDecision
+{
+	THROTTLE_STEADY,
+	THROTTLE_BACK_OFF,
+	THROTTLE_RECOVER,
+	THROTTLE_FLOOR,
+	THROTTLE_NO_VACUUM,
+	THROTTLE_SENSOR_LOST
+} ThrottleDecision;
+
+typedef enum ThrottleReason
+{
+	THROTTLE_REASON_NONE,
+	THROTTLE_REASON_CLOCK,		/* the time between steps makes no sense */
+	THROTTLE_REASON_CEILING,
+	THROTTLE_REASON_LATENCY,
+	THROTTLE_REASON_DEVICE,
+	THROTTLE_REASON_CPU,
+	THROTTLE_REASON_LAG,
+	THROTTLE_REASON_USERS,
+	THROTTLE_REASON_BASE_BACKUP,
+	THROTTLE_REASON_ARCHIVER_FAILS,
+	THROTTLE_REASON_ARCHIVER_BEHIND,
+	THROTTLE_REASON_SLOT,
+	THROTTLE_REASON_WAL_DISK,
+	THROTTLE_REASON_SENSOR,
+	THROTTLE_REASON_CALM,		/* nothing is over: it grows */
+	THROTTLE_REASON_COUNT
+} ThrottleReason;
+
+/* What one limit allows, and what its sensor says of it. */
+typedef struct ThrottleLimit
+{
+	bool		used;			/* it is set, or always looked at */
+	double		configured;
+	double		measured;		/* negative: unknown */
+	double		allowed;		/* bytes/s; 0: not limited */
+	bool		broken;
+	ThrottleReason reason;
+} ThrottleLimit;
+
+typedef struct ThrottleResult
+{
+	Rates		allowed;
+	BudgetLimit binding;
+	double		floor;
+	ThrottleDecision decision;
+	ThrottleReason reason;		/* of the decision, with what was measured
+								 * against what */
+	double		reason_measured;
+	double		reason_limit;
+	double		bloat_bytes_h;	/* growth of bloat where a ceiling is below
+								 * what the floor asks for; 0: it is not */
+	double		users_expected; /* how many would wait without us */
+	ThrottleLimit limits[LIMIT_COUNT];
+} ThrottleResult;
+
+/* One limit's rate of the total. */
+typedef struct ThrottleValve
+{
+	double		allowed;		/* bytes/s; 0: it limits nothing */
+	double		good;			/* the highest rate used lately while the
+								 * sensor said that all is well */
+	double		since_cut_s;
+	double		climb_s;		/* how long it has grown since */
+	double		broken_s;
+	bool		cut;			/* has been, since the last slow start */
+	bool		bad;			/* with hysteresis */
+	bool		moved_down;		/* in this step */
+	bool		moved_up;
+} ThrottleValve;
+
+/* How users wait when they are alone. */
+typedef struct ThrottleUsers
+{
+	double		per_commit_s;	/* waiting per transaction that writes */
+	double		share;			/* of the time of active users */
+	double		learned_s;
+	double		waiting;		/* slow averages */
+	double		active;
+	double		commits_s;
+	double		commits_long;
+	double		excess;			/* user seconds waited beyond the usual, the
+								 * cumulative sum */
+	double		alone_s;		/* without a vacuum, or with it at the floor */
+	double		absent_s;		/* nobody was active */
+	int			base_backups;
+	bool		started;
+} ThrottleUsers;
+
+/* Belongs to the governor; all zero at its start.  No pointers. */
+typedef struct ThrottleState
+{
+	ThrottleValve valves[LIMIT_COUNT];
+	ThrottleUsers users;
+	double		used;			/* total, smoothed */
+	double		peak;
+	double		calm_s;			/* without a vacuum */
+	double		latency_ms;		/* smoothed */
+	double		lag_ratio;
+	double		lag_start;		/* the rate when the lag passed half its limit */
+	double		removed_rows_s; /* slow averages */
+	double		produced_rows_s;
+	double		reclaim_bytes;	/* used while they were removed */
+	double		boost;			/* of the floor, minus one */
+	bool		started;
+	ThrottleResult last;
+} ThrottleState;
+
+/*
+ * dt_s: since the last step.  0 or less, or more than 10: the clock was moved or
+ * the process slept; the last result stands, nothing is decided.
+ */
+extern void throttle_step(ThrottleState *state, const ThrottleSettings *s,
+						  const ThrottleReading *r, double dt_s, ThrottleResult *out);
+
+/* A reason in a few words, without the numbers. */
+extern const char *throttle_reason_text(ThrottleReason reason);
+
+#endif							/* SWEEP_POLICY_THROTTLE_H */
