@@ -15,6 +15,25 @@ use SweepTest;
 use Test::More;
 use Time::HiRes qw(time);
 
+# A vacuum that takes long, so that the governor looks; and its end.
+sub slow_vacuum
+{
+	my ($node) = @_;
+	my $session = session($node);
+
+	$session->query_until(qr/started/, "SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 1;\n\\echo started\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING) big;\n");
+	return $session;
+}
+
+sub end_vacuum
+{
+	my ($node, $session) = @_;
+
+	sql($node, "SELECT pg_cancel_backend(pid) FROM sweep.progress WHERE relname = 'big'");
+	$session->quit;
+	return;
+}
+
 # One number, or its state and reason.
 sub value { return sql($_[0], "SELECT value FROM sweep.sensors() WHERE name = '$_[1]'") }
 sub why { return sql($_[0], "SELECT state || ': ' || coalesce(why, '') FROM sweep.sensors() WHERE name = '$_[1]'") }
@@ -335,6 +354,33 @@ is($s->query_safe("SELECT state, why FROM sweep.sensors() WHERE name = 'io_press
 	'absent|this system has none: no pressure information: /proc/pressure/io is not to be understood', 'no pressure');
 sensor_ok($node, 'users_active', "state = 'ok' AND value = 0", 'users are counted all the same');
 $s->quit;
+
+# the governor says so once, and goes on
+sub steps { return sql($_[0], 'SELECT count(*) FROM sweep.governor') }
+
+sub steps_ok
+{
+	my ($node, $name) = @_;
+	my $target = steps($node) + 8;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	poll_ok($node, "SELECT count(*) >= $target FROM sweep.governor", $name);
+	return;
+}
+
+reload_with($node, 'sweep.io_latency_limit' => '1000');
+my $offset = log_size($node);
+my $slow = slow_vacuum($node);
+steps_ok($node, 'the governor works');
+unlink "$root/proc/diskstats";
+log_poll_ok($node, qr/LOG: .*the sensor "disk" cannot be read: .*diskstats: No such file/, $offset, 'the disk is lost');
+steps_ok($node, 'the governor goes on');
+$diskstats->('other', @counters);
+log_poll_ok($node, qr/LOG: .*the sensor "disk" can be read again/, $offset, 'and found again');
+steps_ok($node, 'the governor goes on');
+is(() = log_since($node, $offset) =~ /LOG: .*the sensor "disk"/g, 2, 'the log is told of each once');
+end_vacuum($node, $slow);
+reload_with($node, 'sweep.io_latency_limit' => '0');
 
 # a device that serves many at once, in another session: looked at once
 write_file("$root/sys/dev/block/$major:$minor/queue/rotational", "0\n");
