@@ -19,10 +19,10 @@ extern TimestampTz clock_after(TimestampTz from, int64 ms);
  */
 extern void clock_wait_until(TimestampTz then);
 
-/* Leaves the processor to others for an instant; no interrupt is looked at. */
-extern void clock_pause(void);
-
 /* The same; was it the latch? */
 extern bool clock_wait_until_woken(TimestampTz then);
+
+/* Leaves the processor to others for an instant; no interrupt is looked at. */
+extern void clock_pause(void);
 
 #endif							/* SWEEP_CLOCK_H */
