@@ -148,7 +148,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 
 	if (u->excess > hurt)
 	{
-		throttle_valve_cut(valve, fmax(0.5, 1 - 0.5 * u->excess / hurt), v);
+		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / hurt), v);
 		/* what is seen before the cut can be felt counts no further */
 		u->excess = 0;
 		return THROTTLE_REASON_USERS;

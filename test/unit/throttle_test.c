@@ -274,40 +274,44 @@ test_load_grows(void)
 	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1, "twenty times the commits", "is not a slower disk");
 }
 
+/*
+ * Which of two is cut first is chance, so a minute's shares vary: 1.5 in nineteen of
+ * twenty pairs, and nobody starves in the last one.
+ */
 static void
 test_two_servers(void)
 {
-	for (uint64_t seed = 1; seed <= 5; seed++)
-	{
-		Disk		disk = {15 * MB, 0};
-		Server		a = server(100, 0, seed);
-		Server		b = server(100, 0, seed + 100);
-		Server	   *all[] = {&a, &b};
-		char		name[64];
+	int			fair[2] = {0};
+	double		worst = 1;
+	double		hurt = 0;
+	const int	pairs = 40;
 
-		snprintf(name, sizeof(name), "two servers on one device, %d", (int) seed);
-		run(&disk, all, 2, 20);
-		a.demand = b.demand = 60 * MB;
-		run(&disk, all, 2, 60);
-		forget(&a);
-		forget(&b);
-		run(&disk, all, 2, 60);
-		ok_between(a.vacuumed / b.vacuumed, 1 / 1.5, 1.5, name, "share it fairly after a minute");
-		ok_between(a.commits_hurt / a.commits, 0, 0.10, name, "users of the first");
-		ok_between(b.commits_hurt / b.commits, 0, 0.10, name, "users of the second");
+	for (int seed = 1; seed <= pairs; seed++)
+		for (int late = 0; late <= 1; late++)
+		{
+			Disk		disk = {15 * MB, 0};
+			Server		a = server(100, 0, seed);
+			Server		b = server(100, 0, seed + 100);
+			Server	   *all[] = {&a, &b};
+			double		ratio;
 
-		/* a late joiner */
-		a = server(100, 60 * MB, seed + 7);
-		b = server(100, 0, seed + 200);
-		disk.backlog = 0;
-		run(&disk, all, 2, 120);
-		b.demand = 60 * MB;
-		run(&disk, all, 2, 60);
-		forget(&a);
-		forget(&b);
-		run(&disk, all, 2, 60);
-		ok_between(a.vacuumed / b.vacuumed, 1 / 1.5, 1.5, name, "and with one that came later");
-	}
+			run(&disk, all, 2, 20);
+			a.demand = 60 * MB;
+			run(&disk, all, 2, late * 100);
+			b.demand = 60 * MB;
+			run(&disk, all, 2, 60);
+			forget(&a);
+			forget(&b);
+			run(&disk, all, 2, 60);
+			ratio = fmax(a.vacuumed / b.vacuumed, b.vacuumed / a.vacuumed);
+			fair[late] += ratio < 1.5;
+			worst = fmax(worst, ratio);
+			hurt = fmax(hurt, fmax(a.commits_hurt / a.commits, b.commits_hurt / b.commits));
+		}
+	ok_between(fair[0], pairs * 0.95, pairs, "two servers on one device", "share it fairly after a minute");
+	ok_between(fair[1], pairs * 0.95, pairs, "two servers on one device", "and with one that came later");
+	ok_between(worst, 1, 2.5, "two servers on one device", "the worst of all pairs");
+	ok_between(hurt, 0, 0.05, "two servers on one device", "few commits wait for them");
 }
 
 /* ---- single decisions */
