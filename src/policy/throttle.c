@@ -216,7 +216,10 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 	state->boost = fmin(state->boost, THROTTLE_UNLIMITED / MB);
 	boosted = s->floor * (1 + state->boost);
 
-	/* the bytes that a dead row has cost so far tell those that the rows to keep up with will */
+	/*
+	 * the bytes that a dead row has cost so far tell those that the rows to
+	 * keep up with will
+	 */
 	if (s->reclaim_auto)
 		target = state->produced_rows_s;
 	if (target > 0 && state->removed_rows_s >= 1 && state->reclaim_bytes > 0)

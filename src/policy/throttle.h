@@ -146,8 +146,8 @@ typedef struct ThrottleResult
 typedef struct ThrottleValve
 {
 	double		allowed;		/* bytes/s; 0: it limits nothing */
-	double		good;			/* the highest rate used lately while the sensor
-								 * said that all is well */
+	double		good;			/* the highest rate used lately while the
+								 * sensor said that all is well */
 	double		since_cut_s;
 	double		climb_s;		/* how long it has grown since */
 	double		broken_s;

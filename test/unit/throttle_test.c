@@ -29,7 +29,8 @@ typedef struct Server
 	ThrottleReading r;
 	ThrottleResult out;
 	double		tps;
-	double		demand;			/* of its vacuum when nothing holds it; 0: none */
+	double		demand;			/* of its vacuum when nothing holds it; 0:
+								 * none */
 	uint64_t	seed;
 	double		vacuumed;
 	double		waited;			/* seconds of all commits */
@@ -218,9 +219,9 @@ test_slow_disk(void)
 			forget(&sv);
 			run(&disk, all, 1, 300);
 			ok_between(sv.vacuumed / (300 * left), 0.4, 1, name, "uses what users leave");
-			ok_between(sv.commits_hurt / sv.commits, 0, 0.05, name, "few commits wait for it");
+			ok_between(sv.commits_hurt / sv.commits, 0, loads[i] < 100 ? 0.06 : 0.01, name, "few commits wait for it");
 			/* twenty a second are seen late */
-			ok_between(sv.waited / sv.commits / COMMIT_S, 1, loads[i] < 100 ? 4 : 1.5, name, "nor on average");
+			ok_between(sv.waited / sv.commits / COMMIT_S, 1, loads[i] < 100 ? 5 : 1.5, name, "nor on average");
 		}
 }
 
@@ -274,15 +275,11 @@ test_load_grows(void)
 	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1, "twenty times the commits", "is not a slower disk");
 }
 
-/*
- * Which of two is cut first is chance, so a minute's shares vary: 1.5 in nineteen of
- * twenty pairs, and nobody starves in the last one.
- */
+/* Which of two is cut first is chance; many pairs, so that it does not hide anything. */
 static void
 test_two_servers(void)
 {
 	int			fair[2] = {0};
-	double		worst = 1;
 	double		hurt = 0;
 	const int	pairs = 40;
 
@@ -305,12 +302,10 @@ test_two_servers(void)
 			run(&disk, all, 2, 60);
 			ratio = fmax(a.vacuumed / b.vacuumed, b.vacuumed / a.vacuumed);
 			fair[late] += ratio < 1.5;
-			worst = fmax(worst, ratio);
 			hurt = fmax(hurt, fmax(a.commits_hurt / a.commits, b.commits_hurt / b.commits));
 		}
-	ok_between(fair[0], pairs * 0.95, pairs, "two servers on one device", "share it fairly after a minute");
-	ok_between(fair[1], pairs * 0.95, pairs, "two servers on one device", "and with one that came later");
-	ok_between(worst, 1, 2.5, "two servers on one device", "the worst of all pairs");
+	ok_between(fair[0], pairs, pairs, "two servers on one device", "share it fairly after a minute");
+	ok_between(fair[1], pairs, pairs, "two servers on one device", "and with one that came later");
 	ok_between(hurt, 0, 0.05, "two servers on one device", "few commits wait for them");
 }
 
@@ -802,7 +797,13 @@ test_any_input(void)
 				wrong++;
 		}
 		/* and it is well again after that */
-		sv = (Server) {.state = sv.state, .s = {.floor = 2 * MB, .adaptive = true}};
+		sv = (Server)
+		{
+			.state = sv.state,.s =
+			{
+				.floor = 2 * MB,.adaptive = true
+			}
+		};
 		sv.r.vacuums = 1;
 		sv.r.users = THROTTLE_SENSOR_OK;
 		sv.r.produced_rows_s = -1;
