@@ -66,7 +66,7 @@ read_time(Reader *reader, int *minutes)
 	int			hour;
 	int			minute;
 
-	limits_skip_blanks(&p);
+	limit_skip_blanks(&p);
 	reader->p = p;
 	hour = two_digits(p);
 	if (hour >= 0)
@@ -90,7 +90,7 @@ read_hours(Reader *reader, Window *window)
 
 	if (!read_time(reader, &window->from))
 		return false;
-	limits_skip_blanks(&reader->p);
+	limit_skip_blanks(&reader->p);
 	if (*reader->p == '-')
 		reader->p++;
 	else if (strncmp(reader->p, EN_DASH, strlen(EN_DASH)) == 0)
@@ -118,19 +118,19 @@ read_setting(Reader *reader, Window *window)
 	if (*start < '0' || *start > '9')
 	{
 		for (setting = 0; setting < WINDOW_SETTING_COUNT; setting++)
-			if (limits_word(&reader->p, settings[setting].name))
+			if (limit_word(&reader->p, settings[setting].name))
 				break;
 		if (setting == WINDOW_SETTING_COUNT)
 			return fail(reader, start, "this is not a limit that a window can set");
-		limits_skip_blanks(&reader->p);
+		limit_skip_blanks(&reader->p);
 		if (*reader->p != '=')
 			return fail(reader, reader->p, "\"=\" is expected");
 		reader->p++;
-		limits_skip_blanks(&reader->p);
+		limit_skip_blanks(&reader->p);
 	}
-	if (!limits_number(&reader->p, &number) || number > settings[setting].max)
+	if (!limit_number(&reader->p, &number) || number > settings[setting].max)
 		return fail(reader, reader->p, "a number in its limits is expected");
-	limits_skip_blanks(&reader->p);
+	limit_skip_blanks(&reader->p);
 	unit = settings[setting].unit;
 	if (*reader->p == *unit)
 	{
@@ -156,15 +156,15 @@ read_window(Reader *reader, Window *window, bool *otherwise)
 	int			count = 0;
 
 	memset(window, 0, sizeof(*window));
-	limits_skip_blanks(&reader->p);
-	*otherwise = limits_word(&reader->p, "else");
+	limit_skip_blanks(&reader->p);
+	*otherwise = limit_word(&reader->p, "else");
 	if (*otherwise)
 		window->until = WINDOWS_DAY;
 	else if (!read_hours(reader, window))
 		return false;
 
 	start = reader->p;
-	limits_skip_blanks(&reader->p);
+	limit_skip_blanks(&reader->p);
 	if (*reader->p != '\0' && *reader->p != ',' && start == reader->p)
 		return fail(reader, reader->p, "a blank is expected");
 	while (*reader->p != '\0' && *reader->p != ',')
@@ -172,7 +172,7 @@ read_window(Reader *reader, Window *window, bool *otherwise)
 		if (!read_setting(reader, window))
 			return false;
 		count++;
-		limits_skip_blanks(&reader->p);
+		limit_skip_blanks(&reader->p);
 	}
 	if (count == 0)
 		return fail(reader, reader->p, "a limit is expected");
@@ -180,16 +180,16 @@ read_window(Reader *reader, Window *window, bool *otherwise)
 }
 
 bool
-windows_parse(const char *text, Windows *out, LimitsError *error)
+windows_parse(const char *text, Windows *out, LimitError *error)
 {
 	Reader		reader = {.p = text};
 	bool		otherwise = false;
 
 	memset(out, 0, sizeof(*out));
-	limits_skip_blanks(&reader.p);
+	limit_skip_blanks(&reader.p);
 	while (*reader.p != '\0' || out->count > 0)
 	{
-		limits_skip_blanks(&reader.p);
+		limit_skip_blanks(&reader.p);
 		if (otherwise)
 			fail(&reader, reader.p, "\"else\" must be the last");
 		else if (out->count == WINDOWS_MAX)

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "limits.h"
+#include "limit_text.h"
 
 #define WINDOWS_MAX		24
 #define WINDOWS_DAY		(24 * 60)
@@ -46,7 +46,7 @@ typedef struct Windows
 } Windows;
 
 /* An empty text is no window.  *out is undefined where it returns false. */
-extern bool windows_parse(const char *text, Windows *out, LimitsError *error);
+extern bool windows_parse(const char *text, Windows *out, LimitError *error);
 
 /* The window that applies, or NULL.  minute: of the day, in the server's time zone. */
 extern const Window *windows_at(const Windows *windows, int minute);

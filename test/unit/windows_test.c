@@ -114,7 +114,7 @@ int
 main(void)
 {
 	Windows		windows;
-	LimitsError error;
+	LimitError	error;
 	uint64_t	seed = 1;
 	char		many[1024] = "";
 	int			wrong = 0;

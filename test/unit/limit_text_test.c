@@ -1,8 +1,8 @@
 /*
- * limits_test.c
- *		policy/limits: what is read, and where an error is.
+ * limit_text_test.c
+ *		policy/limit_text: what is read, and where an error is.
  */
-#include "limits.h"
+#include "limit_text.h"
 #include "tap.h"
 
 static const struct
@@ -74,10 +74,10 @@ main(void)
 {
 	for (size_t i = 0; i < lengthof(lags); i++)
 	{
-		LimitsError error = {-1, NULL};
+		LimitError	error = {-1, NULL};
 		double		bytes;
 		double		ms;
-		bool		read = limits_parse_lag(lags[i].text, &bytes, &ms, &error);
+		bool		read = limit_parse_lag(lags[i].text, &bytes, &ms, &error);
 
 		tap_is_bool(read, lags[i].error < 0, lags[i].text, "is a lag");
 		tap_is_int(error.position, lags[i].error, lags[i].text, "position");
@@ -91,10 +91,10 @@ main(void)
 	}
 	for (size_t i = 0; i < lengthof(rates); i++)
 	{
-		LimitsError error = {-1, NULL};
+		LimitError	error = {-1, NULL};
 		bool		automatic;
 		double		rows_s;
-		bool		read = limits_parse_reclaim(rates[i].text, &automatic, &rows_s, &error);
+		bool		read = limit_parse_reclaim(rates[i].text, &automatic, &rows_s, &error);
 
 		tap_is_bool(read, rates[i].error < 0, rates[i].text, "is a rate");
 		tap_is_int(error.position, rates[i].error, rates[i].text, "position");

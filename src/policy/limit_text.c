@@ -1,8 +1,8 @@
 /*
- * policy/limits.c
+ * policy/limit_text.c
  *		Reads limits that are given as text.  Pure.
  */
-#include "limits.h"
+#include "limit_text.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -39,14 +39,14 @@ is_letter(char c)
 }
 
 void
-limits_skip_blanks(const char **p)
+limit_skip_blanks(const char **p)
 {
 	while (**p == ' ' || **p == '\t' || **p == '\n' || **p == '\r')
 		(*p)++;
 }
 
 bool
-limits_number(const char **p, double *number)
+limit_number(const char **p, double *number)
 {
 	const char *c = *p;
 	double		value = 0;
@@ -63,7 +63,7 @@ limits_number(const char **p, double *number)
 			if (unit < 1e15)
 				value += (*c - '0') / unit;
 		}
-	if (!(value <= LIMITS_MAX_NUMBER))
+	if (!(value <= LIMIT_MAX_NUMBER))
 		return false;
 	*p = c;
 	*number = value;
@@ -71,7 +71,7 @@ limits_number(const char **p, double *number)
 }
 
 bool
-limits_word(const char **p, const char *word)
+limit_word(const char **p, const char *word)
 {
 	size_t		length = strlen(word);
 
@@ -82,7 +82,7 @@ limits_word(const char **p, const char *word)
 }
 
 static bool
-fail(const char *text, const char *p, const char *what, LimitsError *error)
+fail(const char *text, const char *p, const char *what, LimitError *error)
 {
 	error->position = (int) (p - text);
 	error->what = what;
@@ -90,50 +90,50 @@ fail(const char *text, const char *p, const char *what, LimitsError *error)
 }
 
 bool
-limits_parse_lag(const char *text, double *bytes, double *ms, LimitsError *error)
+limit_parse_lag(const char *text, double *bytes, double *ms, LimitError *error)
 {
 	const char *p = text;
 	double		number;
 	bool		known = false;
 
 	*bytes = *ms = 0;
-	limits_skip_blanks(&p);
+	limit_skip_blanks(&p);
 	if (*p == '\0')
 		return true;
-	if (!limits_number(&p, &number))
+	if (!limit_number(&p, &number))
 		return fail(text, p, "a number is expected", error);
-	limits_skip_blanks(&p);
+	limit_skip_blanks(&p);
 	if (*p == '\0' && number == 0)
 		return true;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && !known; i++)
 	{
-		known = limits_word(&p, units[i].name);
+		known = limit_word(&p, units[i].name);
 		*bytes = known ? number * units[i].bytes : 0;
 		*ms = known ? number * units[i].ms : 0;
 	}
 	if (!known)
 		return fail(text, p, "a unit is expected: B, kB, MB, GB, TB, us, ms, s, min, h or d", error);
-	limits_skip_blanks(&p);
+	limit_skip_blanks(&p);
 	if (*p != '\0')
 		return fail(text, p, "nothing more is expected", error);
 	return true;
 }
 
 bool
-limits_parse_reclaim(const char *text, bool *automatic, double *rows_s, LimitsError *error)
+limit_parse_reclaim(const char *text, bool *automatic, double *rows_s, LimitError *error)
 {
 	const char *p = text;
 
 	*automatic = false;
 	*rows_s = 0;
-	limits_skip_blanks(&p);
+	limit_skip_blanks(&p);
 	if (*p == '\0')
 		return true;
-	if (limits_word(&p, "auto"))
+	if (limit_word(&p, "auto"))
 		*automatic = true;
-	else if (!limits_number(&p, rows_s))
+	else if (!limit_number(&p, rows_s))
 		return fail(text, p, "\"auto\" or a number of rows per second is expected", error);
-	limits_skip_blanks(&p);
+	limit_skip_blanks(&p);
 	if (*p != '\0')
 		return fail(text, p, "nothing more is expected", error);
 	return true;
