@@ -15,6 +15,7 @@
 #include "shmem.h"
 
 /* Where a slot may keep any amount of WAL; core's max_slot_wal_keep_size. */
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "replication/slot.h"
 
@@ -79,6 +80,23 @@ worst_ratio(void)
 	return worst;
 }
 
+/* Transactions that write, a second: each takes an id. */
+static double
+commits_s(TimestampTz now)
+{
+	static FullTransactionId before;
+	static TimestampTz before_at = 0;
+	FullTransactionId next = ReadNextFullTransactionId();
+	double		s = (double) (now - before_at) / 1000000.0;
+	double		rate = -1;
+
+	if (before_at != 0 && s > 0 && s <= 10)
+		rate = (double) (U64FromFullTransactionId(next) - U64FromFullTransactionId(before)) / s;
+	before = next;
+	before_at = now;
+	return rate;
+}
+
 void
 governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 					 SensorsReading *sensors, TimestampTz now)
@@ -104,7 +122,7 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	out->users = (ThrottleSensor) sensors->users.state;
 	out->active = sensors->users.active;
 	out->waiting = sensors->users.waiting_io + sensors->users.waiting_wal;
-	out->commits_s = -1;
+	out->commits_s = commits_s(now);
 	out->base_backups = sensors->users.base_backups;
 	out->wal = (ThrottleSensor) sensors->wal.state;
 	out->archiver_failing = sensors->wal.archiver_failing;

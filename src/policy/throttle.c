@@ -44,6 +44,7 @@ static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
 	[THROTTLE_REASON_CPU] = "vacuums use more of the processor than allowed",
 	[THROTTLE_REASON_LAG] = "a standby falls behind",
 	[THROTTLE_REASON_USERS] = "users wait longer for I/O than usual",
+	[THROTTLE_REASON_LISTENS] = "it is not known yet how long users usually wait",
 	[THROTTLE_REASON_BASE_BACKUP] = "a base backup is running",
 	[THROTTLE_REASON_ARCHIVER_FAILS] = "archiving of WAL fails",
 	[THROTTLE_REASON_ARCHIVER_BEHIND] = "archiving of WAL is behind",

@@ -13,7 +13,9 @@
  * (a cumulative sum), in user seconds: one second of one user, or 50 ms of twenty.
  *
  * What is usual is learned while no vacuum runs, and while it runs at the floor: then
- * it is not the vacuum that makes them wait.  In between only downwards.
+ * it is not the vacuum that makes them wait.  In between only downwards.  So is how
+ * far the sum goes by itself there (checkpoints, other servers): up to that it is no
+ * reason to yield.  With users that it does not know yet a vacuum begins by listening.
  */
 #include "throttle_users.h"
 
@@ -27,6 +29,13 @@
 #define HURT_S			0.1
 /* ... and of the usual waiting in a step, which varies by itself */
 #define HURT_USUAL		0.125
+/* the sum must pass what it reaches by itself; that is forgotten in time */
+#define HURT_NOISE		1.25
+#define HURT_MAX_S		0.4
+#define NOISE_TAU_S		30.0
+/* a vacuum beside users it does not know listens for so long before it grows */
+#define LISTEN_S		3.0
+#define LISTENED_TAU_S	1800.0
 /* before anything was learned: a commit on an ordinary disk */
 #define USUAL_PER_COMMIT_S	0.002
 #define USUAL_SHARE		0.1
@@ -40,6 +49,8 @@
 /* after this time at the floor it is not the vacuum's doing */
 #define ALONE_S			3.0
 #define ABSENT_S		2.0
+/* fewer on average are somebody who looks now and then */
+#define ABSENT_USERS	0.02
 
 static double
 smooth(double old, double now, double dt_s, double tau_s)
@@ -65,10 +76,23 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	return fmin(share, SHARE_MAX) * r->active;
 }
 
+static bool
+is_absent(const ThrottleUsers *u)
+{
+	return u->absent_s > ABSENT_S || u->active < ABSENT_USERS;
+}
+
+/* Users are by themselves: what they wait for is not the vacuum's doing. */
+static bool
+is_alone(const ThrottleUsers *u, const ThrottleValveStep *v)
+{
+	return !v->running || u->alone_s > ALONE_S || u->listened_s < LISTEN_S;
+}
+
 static void
 learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	bool		alone = !v->running || u->alone_s > ALONE_S;
+	bool		alone = is_alone(u, v);
 	double		tau = alone ? fmin(LEARN_TAU_S, u->learned_s + v->dt_s) : LEARN_TAU_S;
 
 	if (u->active < 1e-6)
@@ -95,6 +119,9 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
 	u->absent_s = r->active > 0 ? 0 : u->absent_s + v->dt_s;
+	if (v->running && !is_absent(u))
+		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
+	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
 	u->waiting = smooth(u->waiting, r->waiting, v->dt_s, LONG_TAU_S);
 	u->active = smooth(u->active, r->active, v->dt_s, LONG_TAU_S);
 	if (r->commits_s >= 0)
@@ -125,18 +152,36 @@ yield_to_backup(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r
 	return true;
 }
 
+/* Adds up what is beyond the usual; returns how much of it is answered. */
+static double
+add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
+{
+	double		usual = throttle_users_expected(u, r);
+	double		most = HURT_MAX_S + usual;
+
+	u->excess = fmax(0, u->excess + (r->waiting - usual * TOLERANCE - TOLERANCE_USERS) * v->dt_s);
+	u->noise *= 1 - fmin(1, v->dt_s / NOISE_TAU_S);
+	if (v->running && is_alone(u, v))
+	{
+		u->noise = fmax(u->noise, fmin(u->excess, most / HURT_NOISE));
+		if (u->excess > most)
+			u->excess = 0;
+	}
+	return fmax(HURT_S + HURT_USUAL * usual, HURT_NOISE * u->noise);
+}
+
 ThrottleReason
 throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r,
 					const ThrottleValveStep *v)
 {
-	double		usual;
 	double		hurt;
 	bool		backup;
+	bool		absent;
 
 	observe(u, valve, r, v);
-	usual = throttle_users_expected(u, r);
-	hurt = HURT_S + HURT_USUAL * usual;
+	hurt = add_excess(u, r, v);
 	backup = yield_to_backup(u, valve, r, v);
+	absent = is_absent(u);
 
 	if (!v->running)
 	{
@@ -144,8 +189,6 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		throttle_valve_grow(valve, 1.0, v);
 		return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
 	}
-	u->excess = fmax(0, u->excess + (r->waiting - usual * TOLERANCE - TOLERANCE_USERS) * v->dt_s);
-
 	if (u->excess > hurt)
 	{
 		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / hurt), v);
@@ -155,12 +198,20 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	}
 	if (valve->since_cut_s < 1.0)
 		u->excess = 0;
-	if (u->absent_s > ABSENT_S && !backup)
+	if (!absent && u->listened_s < LISTEN_S && valve->allowed > fmax(THROTTLE_START, v->floor))
+	{
+		valve->allowed = fmax(THROTTLE_START, v->floor);
+		valve->moved_down = true;
+		valve->cut = false;
+		return THROTTLE_REASON_LISTENS;
+	}
+	if (absent && !backup)
 	{
 		valve->cut = false;
 		valve->climb_s = 0;
 	}
-	if (u->excess < hurt / 2)
-		throttle_valve_grow(valve, u->active < 0.001 || u->absent_s > ABSENT_S ? 2.0 : 1.15, v);
+	/* before a step is made nothing is cut, and then it is at its start */
+	if (u->excess < hurt / 2 && (absent || u->listened_s >= LISTEN_S || valve->allowed <= 0))
+		throttle_valve_grow(valve, absent ? 2.0 : 1.15, v);
 	return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
 }
