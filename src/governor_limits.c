@@ -9,8 +9,11 @@
 
 #include <math.h>
 
-#include "utils/guc.h"
+#include "pgtime.h"
+#include "utils/timestamp.h"
 
+#include "policy/limit_text.h"
+#include "policy/windows.h"
 #include "settings.h"
 #include "shmem.h"
 
@@ -19,22 +22,41 @@
 #include "access/xlog.h"
 #include "replication/slot.h"
 
+/* What sweep.windows sets instead at this hour; the check hook has read it already. */
 static void
-get_replica_lag(ThrottleSettings *out)
+apply_window(ThrottleSettings *s, TimestampTz now)
 {
-	int			value;
+	pg_time_t	seconds = timestamptz_to_time_t(now);
+	struct pg_tm *local = pg_localtime(&seconds, session_timezone);
+	static Windows windows;		/* large */
+	const Window *window;
+	LimitError	error;
+	double	   *const to[WINDOW_SETTING_COUNT] = {
+		[WINDOW_READ_LIMIT] = &s->ceilings.read,
+		[WINDOW_WRITE_LIMIT] = &s->ceilings.write,
+		[WINDOW_WAL_LIMIT] = &s->ceilings.wal,
+		[WINDOW_FLOOR] = &s->floor,
+		[WINDOW_IO_LATENCY_LIMIT] = &s->io_latency_ms,
+		[WINDOW_DEVICE_UTILIZATION] = &s->device_pct,
+		[WINDOW_CPU_LIMIT] = &s->cpu_pct,
+	};
 
-	if (sweep_max_replica_lag == NULL || sweep_max_replica_lag[0] == '\0')
+	if (sweep_windows == NULL || sweep_windows[0] == '\0' || local == NULL ||
+		!windows_parse(sweep_windows, &windows, &error))
 		return;
-	if (parse_int(sweep_max_replica_lag, &value, GUC_UNIT_KB, NULL))
-		out->replica_lag_bytes = value * 1024.0;
-	else if (parse_int(sweep_max_replica_lag, &value, GUC_UNIT_MS, NULL))
-		out->replica_lag_ms = value;
+	window = windows_at(&windows, local->tm_hour * 60 + local->tm_min);
+	for (int i = 0; window != NULL && i < WINDOW_SETTING_COUNT; i++)
+	{
+		if (window->set[i])
+			*to[i] = window->value[i] * (i <= WINDOW_FLOOR ? RATES_MB : 1);
+	}
 }
 
 void
 governor_limits_get(ThrottleSettings *out, TimestampTz now)
 {
+	LimitError	error;
+
 	memset(out, 0, sizeof(*out));
 	out->ceilings.read = sweep_read_limit * RATES_MB;
 	out->ceilings.write = sweep_write_limit * RATES_MB;
@@ -42,15 +64,15 @@ governor_limits_get(ThrottleSettings *out, TimestampTz now)
 	out->io_latency_ms = sweep_io_latency_limit;
 	out->device_pct = sweep_device_utilization;
 	out->cpu_pct = sweep_cpu_limit;
-	get_replica_lag(out);
+	if (sweep_max_replica_lag != NULL)
+		(void) limit_parse_lag(sweep_max_replica_lag, &out->replica_lag_bytes, &out->replica_lag_ms, &error);
 	out->wal_disk_pct = sweep_wal_disk_limit;
 	out->slot_keep_bytes = max_slot_wal_keep_size_mb > 0 ? max_slot_wal_keep_size_mb * RATES_MB : 0;
 	out->floor = sweep_floor * RATES_MB;
 	out->adaptive = sweep_adaptive;
-	if (sweep_reclaim_rate != NULL && pg_strcasecmp(sweep_reclaim_rate, "auto") == 0)
-		out->reclaim_auto = true;
-	else if (sweep_reclaim_rate != NULL && sweep_reclaim_rate[0] != '\0')
-		(void) parse_real(sweep_reclaim_rate, &out->reclaim_rows_s, 0, NULL);
+	if (sweep_reclaim_rate != NULL)
+		(void) limit_parse_reclaim(sweep_reclaim_rate, &out->reclaim_auto, &out->reclaim_rows_s, &error);
+	apply_window(out, now);
 }
 
 /* Is any set that is not always looked at? */

@@ -89,8 +89,8 @@ apply_table_settings(const AutoVacOpts *opts, bool eager)
 	force_int("vacuum_cost_limit", own_cost ? limit : meter_own_limit(limit));
 
 	/*
-	 * What the kernel collects it writes all at once some time, and then every
-	 * commit on a slow disk waits for that.
+	 * What the kernel collects it writes all at once some time, and then
+	 * every commit on a slow disk waits for that.
 	 */
 	if (sweep_adaptive && !own_cost && backend_flush_after == 0)
 		force_int("backend_flush_after", ADAPTIVE_FLUSH_BLOCKS);
