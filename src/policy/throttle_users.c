@@ -40,6 +40,8 @@
 #define USUAL_PER_COMMIT_S	0.002
 #define USUAL_SHARE		0.1
 #define LEARN_TAU_S		10.0
+/* without a vacuum nobody samples often: a second tells as much as this */
+#define SPARSE_S		0.1
 #define LONG_TAU_S		10.0
 #define COMMITS_TAU_S	1.0
 /* fewer: not the transactions that write are those that wait */
@@ -93,7 +95,8 @@ static void
 learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
 	bool		alone = is_alone(u, v);
-	double		tau = alone ? fmin(LEARN_TAU_S, u->learned_s + v->dt_s) : LEARN_TAU_S;
+	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
+	double		tau = alone ? fmin(LEARN_TAU_S, u->learned_s + s) : LEARN_TAU_S;
 
 	if (u->active < 1e-6)
 		return;
@@ -104,17 +107,18 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 		u->started = true;
 	}
 	if (alone || u->share > u->waiting / u->active)
-		u->share = smooth(u->share, u->waiting / u->active, v->dt_s, tau);
+		u->share = smooth(u->share, u->waiting / u->active, s, tau);
 	if (by_commits(u, r) && u->commits_long > 0 && (alone || u->per_commit_s > u->waiting / u->commits_long))
-		u->per_commit_s = smooth(u->per_commit_s, u->waiting / u->commits_long, v->dt_s, tau);
+		u->per_commit_s = smooth(u->per_commit_s, u->waiting / u->commits_long, s, tau);
 	if (alone)
-		u->learned_s = fmin(u->learned_s + v->dt_s, 3600);
+		u->learned_s = fmin(u->learned_s + s, 3600);
 }
 
 static void
 observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		const ThrottleValveStep *v)
 {
+	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
 	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
@@ -122,12 +126,12 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	if (v->running && !is_absent(u))
 		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
 	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
-	u->waiting = smooth(u->waiting, r->waiting, v->dt_s, LONG_TAU_S);
-	u->active = smooth(u->active, r->active, v->dt_s, LONG_TAU_S);
+	u->waiting = smooth(u->waiting, r->waiting, s, LONG_TAU_S);
+	u->active = smooth(u->active, r->active, s, LONG_TAU_S);
 	if (r->commits_s >= 0)
 	{
 		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, COMMITS_TAU_S);
-		u->commits_long = smooth(u->commits_long, r->commits_s, v->dt_s, LONG_TAU_S);
+		u->commits_long = smooth(u->commits_long, r->commits_s, s, LONG_TAU_S);
 	}
 	learn(u, r, v);
 }
