@@ -22,6 +22,9 @@
 #include "access/xlog.h"
 #include "replication/slot.h"
 
+/* with its line pointer: an estimate, for how much bloat grows */
+#define DEAD_ROW_BYTES	128
+
 /* What sweep.windows sets instead at this hour; the check hook has read it already. */
 static void
 apply_window(ThrottleSettings *s, TimestampTz now)
@@ -119,6 +122,33 @@ commits_s(TimestampTz now)
 	return rate;
 }
 
+/*
+ * Rows that die, a second, in all databases: what the scout counted more than in
+ * its round before.  Negative when it has counted nothing new.
+ */
+static double
+produced_rows_s(TimestampTz now)
+{
+	static int64 before = -1;
+	static TimestampTz before_at;
+	int64		dead = 0;
+	double		rate = -1;
+
+	LWLockAcquire(shmem_lock(LOCK_DATABASES), LW_SHARED);
+	for (int i = 0; i < sweep_shared->databases_count; i++)
+		dead += sweep_shared->databases[i].dead_tuples;
+	LWLockRelease(shmem_lock(LOCK_DATABASES));
+
+	if (dead == before && now - before_at < 10 * USECS_PER_SEC)
+		return -1;
+	/* fewer: a vacuum has ended; how many died meanwhile is not known */
+	if (before >= 0 && now > before_at && dead >= before)
+		rate = (double) (dead - before) * USECS_PER_SEC / (double) (now - before_at);
+	before = dead;
+	before_at = now;
+	return rate;
+}
+
 void
 governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 					 SensorsReading *sensors, TimestampTz now)
@@ -136,7 +166,8 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	sensors_sense(sensors, &wanted, now);
 
 	memset(out, 0, sizeof(*out));
-	out->produced_rows_s = -1;
+	out->produced_rows_s = produced_rows_s(now);
+	out->dead_row_bytes = DEAD_ROW_BYTES;
 	out->worst_ratio = worst_ratio();
 	out->disk = (ThrottleSensor) sensors->disk.state;
 	out->latency_ms = sensors->disk.latency_ms;
