@@ -32,7 +32,7 @@
 /* the sum must pass what it reaches by itself; that is forgotten in time */
 #define HURT_NOISE		1.25
 #define HURT_MAX_S		0.4
-#define NOISE_TAU_S		30.0
+#define NOISE_TAU_S		60.0
 /* a vacuum beside users it does not know listens for so long before it grows */
 #define LISTEN_S		3.0
 #define LISTENED_TAU_S	1800.0
@@ -50,6 +50,7 @@
 #define SHARE_MAX		0.6
 /* after this time at the floor it is not the vacuum's doing */
 #define ALONE_S			3.0
+#define HARDLY_FLOORS	2.0
 #define ABSENT_S		2.0
 /* fewer on average are somebody who looks now and then */
 #define ABSENT_USERS	0.02
@@ -195,6 +196,12 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	}
 	if (u->excess > hurt)
 	{
+		/* so slow it is hardly the vacuum: listen anew how it is without */
+		if (valve->allowed <= v->floor * HARDLY_FLOORS)
+		{
+			u->listened_s = 0;
+			u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
+		}
 		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / hurt), v);
 		/* what is seen before the cut can be felt counts no further */
 		u->excess = 0;

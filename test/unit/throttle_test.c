@@ -440,6 +440,30 @@ test_reclaim(void)
 	ok_between(sv.out.allowed.total / MB, 2, 2, "a ceiling below it", "holds");
 }
 
+/* Users that come while a vacuum is fast: first it learns how they usually wait. */
+static void
+test_listens(void)
+{
+	Server		sv = busy(0);
+	int			quiet = 0;
+
+	sv.s.adaptive = true;
+	sv.r.users = THROTTLE_SENSOR_OK;
+	sv.r.commits_s = -1;
+	steps(&sv, 80, 500 * MB);
+	tap_ok(sv.out.allowed.total == 0 || sv.out.allowed.total >= 500 * MB, "nobody there", "not held");
+	sv.r.active = 1;
+	sv.r.waiting = 0.05;
+	for (int i = 0; i < 40; i++)
+	{
+		steps(&sv, 1, 500 * MB);
+		quiet += sv.out.allowed.total > 0 && sv.out.allowed.total <= 4 * MB;
+	}
+	ok_between(quiet * DT, 2, 4, "users come", "three seconds to listen");
+	steps(&sv, 4 * 30, 500 * MB);
+	tap_ok(sv.out.allowed.total == 0 || sv.out.allowed.total >= 500 * MB, "they do not wait", "not held");
+}
+
 static void
 test_base_backup(void)
 {
@@ -544,6 +568,7 @@ main(void)
 	test_clock();
 	test_floor();
 	test_reclaim();
+	test_listens();
 	test_base_backup();
 	test_any_input();
 	return tap_done();
