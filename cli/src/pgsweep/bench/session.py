@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
 from pgsweep.errors import QueryError
@@ -56,11 +55,6 @@ class Session:
     def version_num(self) -> int:
         """server_version_num."""
         return self._conn.info.server_version
-
-    @property
-    def broken(self) -> bool:
-        """Whether it ended, or was left in the middle of a statement."""
-        return self._conn.closed or self._conn.info.transaction_status != TransactionStatus.IDLE
 
     def run(self, sql: str, *args: object) -> None:
         """Run a statement for its effect."""

@@ -21,7 +21,7 @@ from pgsweep.tune import change, history, measure, settings
 from pgsweep.tune import targets as wanted
 from pgsweep.tune.advice import Advice, Verdict, advise
 from pgsweep.tune.answer import Answer
-from pgsweep.tune.experiment import Plan, Scratch
+from pgsweep.tune.experiment import NAME, Plan, Scratch
 from pgsweep.tune.model import Measured
 from pgsweep.tune.targets import Targets
 
@@ -223,7 +223,7 @@ def _experiment(
         interrupts.installed(),
         reporter(plan.pieces) as progress,
         Scratch(
-            lambda dbname: session.parameters_to_write(dbname, "pgsweep tune"),
+            lambda dbname: session.parameters_to_write(dbname, NAME),
             interrupts,
             progress,
         ) as scratch,

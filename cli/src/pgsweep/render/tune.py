@@ -12,7 +12,7 @@ from pgsweep.compute import plural
 from pgsweep.render import as_json, grid, text
 from pgsweep.render.grid import Column
 from pgsweep.tune import settings
-from pgsweep.tune.advice import Advice, Verdict
+from pgsweep.tune.advice import FAR, Verdict
 from pgsweep.tune.answer import Answer
 from pgsweep.tune.model import Point
 from pgsweep.tune.settings import Change
@@ -116,11 +116,9 @@ def plot_lines(answer: Answer, width: int) -> list[Text]:
     ruler = "└" + "─" * columns
     under = "0" + "cost limit".center(columns - 1 - len(end)) + end
     found += [Text(" " * AXIS_WIDTH + ruler), Text(" " * (AXIS_WIDTH + 1) + under)]
-    legend = (
-        f"rows/s; {MEASURED} measured  {CURVE} curve  {WANTED} wanted  {RECOMMENDED} recommended"
-    )
-    if answer.measured.how == "history":
-        legend = legend.replace("measured", "reckoned")
+    kind = "reckoned" if answer.measured.how == "history" else "measured"
+    signs = ((MEASURED, kind), (CURVE, "curve"), (WANTED, "wanted"), (RECOMMENDED, "recommended"))
+    legend = "rows/s; " + "  ".join(f"{sign} {word}" for sign, word in signs)
     return [*found, Text(" " * (AXIS_WIDTH + 1) + legend, style="dim")]
 
 
@@ -151,7 +149,7 @@ def fit_sentence(answer: Answer) -> str:
 def verdict_lines(answer: Answer, width: int) -> list[Text]:
     """Return what is recommended, what cannot be had, and what came of running it."""
     advice = answer.advice
-    found = _labelled("recommend", _recommended(advice), width, "bold")
+    found = _labelled("recommend", _recommended(answer), width, "bold")
     for conflict in advice.conflicts:
         found += _labelled("conflict", conflict, width, "bold red")
     for remark in advice.remarks:
@@ -166,12 +164,14 @@ def verdict_lines(answer: Answer, width: int) -> list[Text]:
     return found
 
 
-def _recommended(advice: Advice) -> str:
-    expected = advice.expected
+def _recommended(answer: Answer) -> str:
+    advice, expected = answer.advice, answer.advice.expected
     words = f"limit {advice.limit}: about {expected.rows_per_s:,.0f} rows/s"
-    if advice.for_shares is not None and not advice.conflicts:
-        words += f"; the shares would allow limit {advice.for_shares:,}"
-    return words
+    if advice.for_shares is None or advice.conflicts:
+        return words
+    if advice.for_shares > FAR * max(point.limit for point in answer.measured.points):
+        return f"{words}; the shares would allow far more"
+    return f"{words}; the shares would allow limit {advice.for_shares}"
 
 
 def _verdicts(verdict: Verdict, targets: Targets) -> list[tuple[str, bool | None]]:

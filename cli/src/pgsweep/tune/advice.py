@@ -120,7 +120,7 @@ def verify(point: Point, targets: Targets) -> Verdict:
 def corrected(advice: Advice, verdict: Verdict, targets: Targets) -> int | None:
     """Return a better limit when the rate was missed though no share is in the way, else None.
 
-    The curve was fitted elsewhere; at the recommended limit it goes through what was measured there.
+    The curve was fitted elsewhere; near the recommended limit what was measured there counts.
     """
     if verdict.rate_met or advice.conflicts:
         return None

@@ -16,7 +16,7 @@ NO_ALTER_SYSTEM = "Use --format to print the settings, and put them where they a
 
 
 def require_possible(session: Session, names: Iterable[str]) -> str:
-    """Return the server's identifier; raise when settings are managed elsewhere or may not be set."""
+    """Return the server's identifier; raise when its settings may not be changed by us."""
     wanted = tuple(names)
     facts = session.tune_facts()
     if facts.patroni:

@@ -28,6 +28,8 @@ from pgsweep.interrupts import Interrupts
 from pgsweep.tune import machine
 from pgsweep.tune.model import Point
 
+# application_name
+NAME = "pgsweep tune"
 FILLED, COPY = "pgsweep_tune", "pgsweep_tune_run"
 # At scale 200 the tables are as large as the seed's.
 ROWS_PER_TABLE = 50_000
@@ -110,7 +112,6 @@ class Scratch:
     _data: Path | None = None
     _disk: machine.Disk | None = None
     _may_checkpoint: bool = False
-    _cpu_source: str | None = None
 
     # -- life --------------------------------------------------------------
 
@@ -139,7 +140,13 @@ class Scratch:
         self.interrupts.ignore()
         if self._made:
             self._made = False
-            self._again()
+            try:
+                self._again()
+            except QueryError as exc:
+                raise QueryError(
+                    f"the scratch databases could not be dropped: {exc.message}",
+                    f"Run DROP DATABASE IF EXISTS {COPY} and {FILLED} when the server is back.",
+                ) from exc
             for name in (COPY, FILLED):
                 self._drop(name)
         if self._controller is not None:
@@ -151,9 +158,20 @@ class Scratch:
         return self._controller
 
     def _again(self) -> None:
-        """Connect anew: an interrupted statement leaves the connection in the middle of it."""
+        """Connect anew, and end the old session: it may be in the middle of CREATE DATABASE.
+
+        Left alone it would go on, and be done after we have looked for what to drop.
+        """
+        pid = self._session.pid
         self._session.close()
         self._controller = Session(self.parameters(None))
+        deadline = time.monotonic() + PATIENCE_S
+        end = (
+            "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity "
+            "WHERE pid = %s AND application_name = %s"
+        )
+        while self._session.rows(end, pid, NAME) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def _exists(self, name: str) -> bool:
         query = "SELECT 1 FROM pg_catalog.pg_database WHERE datname = %s"
@@ -164,19 +182,22 @@ class Scratch:
         while self._exists(name):
             # FORCE ends our own interrupted vacuum. It may not end the core daemon's worker,
             # which DROP without it asks to leave.
-            failure: QueryError | None = None
-            for how in ("WITH (FORCE)", ""):
-                try:
-                    self._session.run(f"DROP DATABASE IF EXISTS {name} {how}")
-                    return
-                except QueryError as exc:
-                    failure = exc
-            if time.monotonic() > deadline and failure is not None:
+            if self._tried(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)") is None:
+                return
+            failure = self._tried(f"DROP DATABASE IF EXISTS {name}")
+            if failure is not None and time.monotonic() > deadline:
                 raise QueryError(
                     f'database "{name}" could not be dropped: {failure.message}',
                     f"Run DROP DATABASE {name} when nobody is connected to it.",
                 )
             time.sleep(0.2)
+
+    def _tried(self, statement: str) -> QueryError | None:
+        try:
+            self._session.run(statement)
+        except QueryError as exc:
+            return exc
+        return None
 
     # -- what the server is --------------------------------------------------
 
@@ -275,17 +296,13 @@ class Scratch:
                 if "accessed by other users" not in exc.message or time.monotonic() > deadline:
                     raise
             time.sleep(0.2)
-        try:
-            self._session.run(f"REVOKE CONNECT ON DATABASE {COPY} FROM PUBLIC")
-            self._chill()
-            with Session(self.parameters(COPY)) as session:
-                session.run("SET search_path = public")
-                yield session
-        finally:
-            # After an interrupt close() does it, with a new connection.
-            if not self._session.broken:
-                with suppress(QueryError):
-                    self._drop(COPY)
+        self._session.run(f"REVOKE CONNECT ON DATABASE {COPY} FROM PUBLIC")
+        self._chill()
+        with Session(self.parameters(COPY)) as session:
+            session.run("SET search_path = public")
+            yield session
+        # After a failure or an interrupt close() does it.
+        self._drop(COPY)
 
     def _chill(self) -> None:
         """Have the system forget the copy's files, where it lets us."""

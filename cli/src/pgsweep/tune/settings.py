@@ -35,7 +35,7 @@ def knows_budget(known: Collection[str]) -> bool:
 
 
 def budget(point: Point, targets: Targets, known: Collection[str]) -> tuple[Setting, ...]:
-    """Return pg_sweep's budget for what a limit reads and dirties; what it does not know is left out."""
+    """Return pg_sweep's budget for what a limit reads and dirties, as far as it is known there."""
     wanted = [
         (WRITE, point.write_mb_per_s and _up(point.write_mb_per_s)),
         (READ, point.read_mb_per_s and _up(point.read_mb_per_s)),
