@@ -131,7 +131,8 @@ def tune(
         if apply:
             # Before anything is measured: an hour's work must not end in a refusal.
             names = settings.BUDGET if chosen is Form.PG_SWEEP else (settings.LIMIT, settings.DELAY)
-            change.require_possible(session, session.settings_known(names))
+            known = session.settings_known(names)
+            change.require_possible(session, [name for name in names if name in known])
         if do_experiment:
             plan = Plan(at, delay_ms, scale, repeats)
             try:

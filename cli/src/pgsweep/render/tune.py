@@ -189,7 +189,7 @@ def _verdicts(verdict: Verdict, targets: Targets) -> list[tuple[str, bool | None
         ("CPU", point.cpu_percent, targets.cpu, verdict.cpu_met),
     ):
         if most is not None:
-            figure = "not measured" if value is None else f"{value:.1f}% busy"
+            figure = "not measured" if value is None else f"{value:.1f}%"
             found.append((f"{_word(met)}: {name} {figure}, at most {most:g}%", met))
     return found
 

@@ -46,7 +46,7 @@ def _spec(answer: Answer) -> Spec:
         "x": {
             "field": "x",
             "type": "quantitative",
-            "axis": {"title": "cost limit", "grid": False, "format": ",~f"},
+            "axis": {"title": "cost limit", "grid": False, "format": ",~f", "tickCount": 8},
             "scale": {"nice": False},
         },
         "y": {
@@ -58,6 +58,7 @@ def _spec(answer: Answer) -> Spec:
             "field": "what",
             "type": "nominal",
             "scale": {"domain": names, "range": colours},
+            "legend": {"columnPadding": 28},
         },
     }
     description = {"description": {"field": "about"}}

@@ -81,7 +81,7 @@ def apply(session: Session, identifier: str, found: Sequence[Change]) -> str:
             kept.forget(identifier)
         raise
     session.reload()
-    _wait(session, [Setting(each.name, each.to or "") for each in found])
+    _wait(session, found)
     return str(file)
 
 
@@ -118,19 +118,21 @@ def _alter(session: Session, found: Sequence[Change]) -> None:
         raise
 
 
-def _wait(session: Session, wanted: Sequence[Setting]) -> None:
+def _wait(session: Session, found: Sequence[Change]) -> None:
     """Wait until the server goes by the new values, or say that it does not."""
     deadline = time.monotonic() + RELOAD_S
     while True:
-        now = session.current([each.name for each in wanted])
-        late = [each for each in wanted if now[each.name].auto != each.value]
-        hidden = [each.name for each in wanted if not now[each.name].applied]
-        if not late and not hidden:
+        now = session.current([each.name for each in found])
+        late = [
+            each.name
+            for each in found
+            if now[each.name].shown == each.shown or not now[each.name].applied
+        ]
+        if not late:
             return
         if time.monotonic() > deadline:
-            names = ", ".join(hidden or [each.name for each in late])
             raise errors.QueryError(
-                f"{names} was written, but the server does not go by it",
+                f"{', '.join(late)} was written, but the server does not go by it",
                 "See the server's log and pg_file_settings; --undo restores what there was.",
             )
         time.sleep(0.05)
