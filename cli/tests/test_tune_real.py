@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
 import pytest
@@ -18,6 +18,8 @@ import pytest
 from conftest import STUB, Pgsweep, Result
 from pgsweep import commands, db, errors, model
 from pgsweep.bench import pagecache
+from pgsweep.bench.progress import Reporter
+from pgsweep.interrupts import Interrupts
 from pgsweep.server import ThrowawayServer, default_pg_config
 from pgsweep.tune import change, experiment, kept, settings
 
@@ -32,8 +34,6 @@ RUNS = """
     UPDATE sweep.runs SET tuples_removed = 100000, cost = 600000, cost_limit = 200,
         cost_delay = 2, delay_time = 6600, started_at = ended_at - interval '8 s'
 """
-# Placeholders: the budget's settings as a server with the library has them.
-BUDGET = {"sweep.write_limit": "0", "sweep.read_limit": "0", "sweep.reclaim_rate": ""}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,9 @@ def as_role(flags: tuple[str, ...], role: str) -> tuple[str, ...]:
 
 
 def auto_conf(server: ThrowawayServer) -> list[str]:
-    return sorted((server.folder / "data" / "postgresql.auto.conf").read_text().splitlines())
+    """Return the lines but for ALTER SYSTEM's own warning not to edit the file."""
+    text = (server.folder / "data" / "postgresql.auto.conf").read_text()
+    return sorted(line for line in text.splitlines() if not line.startswith("#"))
 
 
 def shown(server: ThrowawayServer, name: str) -> str:
@@ -145,14 +147,32 @@ def test_more_than_the_disk_has(pgsweep: Pgsweep, server: ThrowawayServer) -> No
     assert scratch(server) == ""
 
 
-def test_rows_that_are_still_needed(pgsweep: Pgsweep, server: ThrowawayServer) -> None:
-    """A slot's or standby's horizon holds in every database; so does that of its own."""
-    where = f"host={server.folder} port={server.port} user=postgres dbname=template1"
-    with psycopg.connect(where) as conn:
-        # Waits for nobody, and is no snapshot of the scratch database: it must not matter.
-        conn.execute("SELECT txid_current()")
-        result = pgsweep("tune", *TINY, *server.flags("postgres"))
-    assert result.code in (0, 1), result.err
+SAID = """finished vacuuming "{copy}.public.table1": index scans: 0
+pages: 0 removed, 20 remain, 20 scanned (100.00% of total)
+tuples: 0 removed, 1200 remain, 200 are dead but not yet removable
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (SAID.format(copy=experiment.COPY), "something holds the horizon"),
+        ("Vakuum fertig", "did not say what it did"),
+    ],
+)
+def test_vacuum_that_says_something_else(said: str, message: str) -> None:
+    """A standby's feedback holds the horizon in every database, also in a scratch one."""
+
+    class Session:
+        notices: ClassVar[list[str]] = []
+
+        def run(self, _statement: str) -> None:
+            self.notices.append(said)
+
+    scratch = experiment.Scratch(lambda _dbname: {}, Interrupts(), Reporter(1))
+    with pytest.raises(errors.QueryError, match=message) as caught:
+        scratch.vacuum(Session(), "table1")  # type: ignore[arg-type]
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -286,34 +306,50 @@ def test_apply_and_undo(pgsweep: Pgsweep, server: ThrowawayServer, state: Path) 
     server.psql("postgres", f"ALTER SYSTEM RESET {settings.DELAY}")
 
 
-def test_what_was_not_set_is_reset(pgsweep: Pgsweep, tmp_path: Path, state: Path) -> None:
-    """And pg_sweep's budget, where the server knows it."""
-    with ThrowawayServer(default_pg_config(), {}) as server:
-        server.psql("postgres", STUB + RUNS)
-        conf = server.folder / "data" / "postgresql.conf"
-        with conf.open("a") as stream:
-            stream.writelines(f"{name} = '{value}'\n" for name, value in BUDGET.items())
-        server.psql("postgres", "SELECT pg_reload_conf()")
-        until(server, "sweep.write_limit", "0")
+def test_what_was_not_set_is_reset(state: Path) -> None:
+    """And a setting of a library's, whose name is two words; 15 hides those of no library."""
+    library = {"shared_preload_libraries": "plpgsql"}
+    with ThrowawayServer(default_pg_config(), library) as server:
         before = auto_conf(server)
-        where = server.flags("postgres")
-        result = pgsweep("tune", *PAST, "--apply", "--yes", *where)
-        assert result.code == 0, result.err
-        assert shown(server, "sweep.reclaim_rate") == "5000"
-        assert float(shown(server, "sweep.write_limit")) > 0
-        # In --for core the cost limit is what is set; both are undone together.
-        result = pgsweep("tune", *PAST, "--for", "core", "--apply", "--yes", *where)
-        assert result.code == 0, result.err
-        assert shown(server, settings.LIMIT) != "-1"
-        result = pgsweep("tune", "--undo", "--yes", *where)
-        assert result.code == 0, result.err
-        assert "4 settings to restore:" in result.err
-        assert "not set in postgresql.auto.conf" in result.err
-        until(server, settings.LIMIT, "-1")
-        until(server, "sweep.write_limit", "0")
+        name = "plpgsql.variable_conflict"
+        with db.connect(server.target("postgres")) as session:
+            identifier = change.require_possible(session, [name, settings.LIMIT])
+            for values in (("use_column", "40"), ("use_variable", "50")):
+                wanted = [
+                    settings.Setting(name, values[0]),
+                    settings.Setting(settings.LIMIT, values[1]),
+                ]
+                change.apply(session, identifier, change.planned(session, wanted))
+                # It waits until the server goes by it.
+                now = session.current([name, settings.LIMIT])
+                assert (now[name].shown, now[settings.LIMIT].shown) == values
+            names, found = change.to_undo(session, identifier)
+            assert set(names) == {name, settings.LIMIT}
+            assert [each.to for each in found] == [None, None]
+            change.undo(session, identifier, found)
         assert auto_conf(server) == before
     assert list(state.iterdir()) == []
-    assert tmp_path.exists()
+
+
+def test_budget_where_the_server_knows_it(
+    pgsweep: Pgsweep, server: ThrowawayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        db.Session, "settings_known", lambda _self, names: frozenset(settings.BUDGET) & {*names}
+    )
+    where = server.flags("past")
+    result = pgsweep("tune", *PAST, "--cpu", "20%", "--format", "postgresql.conf", *where)
+    assert result.code == 0, result.err
+    assert "sweep.reclaim_rate = 5000" in result.out.splitlines()
+    assert "sweep.cpu_limit = 20" in result.out.splitlines()
+    assert "sweep.write_limit = 0." in result.out
+    assert settings.LIMIT not in result.out
+    result = pgsweep("tune", *PAST, "--for", "core", "--format", "postgresql.conf", *where)
+    assert "sweep.write_limit" not in result.out
+    assert f"{settings.LIMIT} = " in result.out
+    # It does not, really.
+    result = pgsweep("tune", *PAST, "--apply", "--yes", *where)
+    assert result.code == 2
 
 
 def test_somebody_has_changed_it_since(pgsweep: Pgsweep, server: ThrowawayServer) -> None:

@@ -340,7 +340,7 @@ class Scratch:
             disk = self._disk or machine.Disk(None)
             before, cpu_before = disk.counters(), cpu.seconds() if cpu else None
             began = time.monotonic()
-            lines = [self._vacuum(session, name) for name in bench_limit.names()]
+            lines = [self.vacuum(session, name) for name in bench_limit.names()]
             seconds = time.monotonic() - began
             cpu_after = cpu.seconds() if cpu else None
             if before is not None:
@@ -356,7 +356,8 @@ class Scratch:
             measured["device_percent"] = (after.busy_ms - before.busy_ms) / 10 / seconds
         return Point(limit=limit, **measured)
 
-    def _vacuum(self, session: Session, name: str) -> vacuumlog.VacuumLine:
+    def vacuum(self, session: Session, name: str) -> vacuumlog.VacuumLine:
+        """Vacuum one table and return what it says about that."""
         session.notices.clear()
         # PARALLEL 0: the core daemon's vacuums never are.
         session.run(f"VACUUM (VERBOSE, PARALLEL 0) {name}")
