@@ -172,21 +172,32 @@ def test_limit_is_the_smallest_that_reaches_the_rate() -> None:
     assert found.curve.rate(found.limit - 1) < 7812
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (Targets(30000, device=20), "20% allow limit"),
-        (Targets(30000, device=2), "cannot be kept at any limit"),
-    ],
-)
-def test_both_cannot_be_had(asked: Targets, words: str) -> None:
+def test_both_cannot_be_had() -> None:
+    asked = Targets(30000, device=20)
     found = advise(seed(), asked)
     (conflict,) = found.conflicts
-    assert words in conflict
+    assert "20% allow limit" in conflict
     assert found.for_rate is not None
+    assert found.for_shares is not None
     # The share holds.
-    assert found.limit == max(1, found.for_shares or 0) < found.for_rate
+    assert found.limit == found.for_shares < found.for_rate
     assert corrected(found, verify(point(found.limit, 1000), asked), asked) is None
+
+
+def test_share_that_no_limit_keeps() -> None:
+    """Then somebody else keeps the device busy, and a smaller limit is no help."""
+    found = advise(seed(), Targets(5000, device=2))
+    (conflict,) = found.conflicts
+    assert "cannot be kept at any limit" in conflict
+    assert found.limit == found.for_rate
+
+
+def test_smallest_limit_is_too_fast() -> None:
+    found = advise(seed(), Targets(10))
+    assert found.limit == 1
+    assert any("only a longer delay" in remark for remark in found.remarks)
+    assert Plan((200, 35), 2.0, repeats=3).to_verify(1) == 1
+    assert Plan((200, 35), 2.0, repeats=3).to_verify(35) == 3
 
 
 def test_rate_that_nothing_reaches() -> None:
@@ -314,11 +325,22 @@ def test_history() -> None:
     assert fast.write_mb_per_s == pytest.approx(fast.rows_per_s * 200 / 100_000)
     assert fast.cpu_percent is fast.device_percent is None
     assert "20 vacuums in sweep.runs that removed 2,000,000 rows" in found.notes[0]
+    assert not any("in shared buffers" in note for note in found.notes)
+    warm = history.measured(past(blks_hit=1_000_000), (200, 35), 2.0, 8192)
+    assert any("99% of their pages were in shared buffers" in note for note in warm.notes)
 
 
-def test_history_where_naps_are_not_known() -> None:
-    (found, _) = history.measured(past(delay_time=None), (200, 35), 2.0, 8192).points
-    assert found.rows_per_s == pytest.approx(200 / 0.002 / 6)
+@pytest.mark.parametrize("delay_time", [None, 0.0])
+def test_history_whose_naps_were_not_seen(delay_time: float | None) -> None:
+    """They are what they should have been, and are not counted as work."""
+    (found, _) = history.measured(past(delay_time=delay_time), (200, 35), 2.0, 8192).points
+    assert found.rows_per_s == pytest.approx(100_000 / 8)
+
+
+def test_history_of_vacuums_that_were_not_throttled() -> None:
+    given = past(cost_delay=0.0, delay_time=0.0)
+    (found, _) = history.measured(given, (200, 35), 2.0, 8192).points
+    assert found.rows_per_s == pytest.approx(1 / (8e-5 + 6 * 0.002 / 200))
 
 
 @pytest.mark.parametrize(

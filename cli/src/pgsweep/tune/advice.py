@@ -49,7 +49,10 @@ class Verdict:
 
 
 def advise(measured: Measured, targets: Targets) -> Advice:
-    """Return the smallest limit that reaches the rate, or the greatest that keeps the shares."""
+    """Return the smallest limit that reaches the rate, or the greatest that keeps the shares.
+
+    Shares that no limit keeps, because of other load, are told but do not count.
+    """
     pairs = [(float(point.limit), point.rows_per_s) for point in measured.points]
     line, curve = fit(pairs), fit_throttled(pairs)
     wanted = curve.limit(targets.reclaim_rate)
@@ -60,8 +63,8 @@ def advise(measured: Measured, targets: Targets) -> Advice:
     cpu = _greatest(measured.points, curve, targets.cpu, lambda p: p.cpu_percent)
     allowed = min((each for each in (device, cpu) if each is not None), default=None)
     limit = for_rate if for_rate is not None else MOST_LIMIT
-    if allowed is not None:
-        limit = min(limit, max(allowed, LEAST_LIMIT))
+    if allowed is not None and allowed >= LEAST_LIMIT:
+        limit = min(limit, allowed)
     expected = expect(measured.points, curve, limit)
     return Advice(
         limit=limit,
@@ -73,7 +76,7 @@ def advise(measured: Measured, targets: Targets) -> Advice:
         conflicts=tuple(
             _conflicts(measured, curve, targets, for_rate, expected, device=device, cpu=cpu)
         ),
-        remarks=tuple(_remarks(measured, targets, limit)),
+        remarks=tuple(_remarks(measured, targets, expected)),
     )
 
 
@@ -165,7 +168,8 @@ def _conflicts(
         most = curve.rate(MOST_LIMIT)
         found = [
             f"{asked} cannot be reached with a delay of {measured.delay_ms:g} ms: "
-            f"one vacuum here ends at about {most:,.0f} rows/s, whatever the limit"
+            f"one vacuum ends at about {most:,.0f} rows/s, whatever the limit; "
+            "several workers together reclaim more"
         ]
         for_rate = MOST_LIMIT
     else:
@@ -192,10 +196,13 @@ def _conflicts(
     return found
 
 
-def _remarks(measured: Measured, targets: Targets, limit: int) -> list[str]:
-    found = []
+def _remarks(measured: Measured, targets: Targets, expected: Point) -> list[str]:
+    found, limit = [], expected.limit
+    if limit == LEAST_LIMIT and expected.rows_per_s > MOST_PART * targets.reclaim_rate:
+        found.append("limit 1 is the smallest there is: only a longer delay would be slower")
     limits = [point.limit for point in measured.points]
-    if limit * FAR < min(limits) or limit > FAR * max(limits):
+    far = limit * FAR < min(limits) or limit > FAR * max(limits)
+    if far and measured.how == "experiment":
         found.append(
             f"limit {limit} is far from those that were measured: name nearer ones by --limits"
         )

@@ -40,6 +40,8 @@ BYTES_PER_ROW = 200
 FILL_ROWS_PER_S, COPY_S = 100_000, 1.0
 # Autovacuum workers look into new databases: they leave when asked to, or soon.
 PATIENCE_S = 20.0
+# Longer runs than this need no repeats.
+LONG_RUN_S = 60.0
 # VACUUM (VERBOSE) counts, and CREATE DATABASE … STRATEGY.
 LEAST_VERSION = 150000
 STORAGE = "WITH (autovacuum_enabled = false)"
@@ -68,6 +70,10 @@ class Plan:
     def fill_seconds(self) -> float:
         """About how long filling takes."""
         return 1 + bench_limit.TABLES * self.rows_per_table / FILL_ROWS_PER_S
+
+    def to_verify(self, limit: int) -> int:
+        """Return how often the recommended limit is run: once when that takes long."""
+        return self.repeats if self.seconds(limit) <= LONG_RUN_S else 1
 
     def seconds(self, limit: int) -> float:
         """About how long a run takes at a limit."""
@@ -116,7 +122,7 @@ class Scratch:
     # -- life --------------------------------------------------------------
 
     def __enter__(self) -> Scratch:
-        self._controller = Session(self.parameters(None))
+        self._controller = self._connect()
         self._require_rights()
         for name in (FILLED, COPY):
             if self._exists(name):
@@ -152,6 +158,21 @@ class Scratch:
         if self._controller is not None:
             self._controller.close()
 
+    def _connect(self, dbname: str | None = None) -> Session:
+        """Return a session that nobody's defaults end in the middle of the experiment."""
+        session = Session(self.parameters(dbname))
+        if session.version_num < LEAST_VERSION:
+            session.close()
+            raise UsageError(
+                "the experiment needs PostgreSQL 15 or newer",
+                "Older servers do not tell a client what its VACUUM did.",
+            )
+        for name in ("statement_timeout", "lock_timeout", "idle_session_timeout"):
+            session.run(f"SET {name} = 0")
+        # Only in our own database nobody else can have put anything.
+        session.run(f"SET search_path = {'public' if dbname else 'pg_catalog'}")
+        return session
+
     @property
     def _session(self) -> Session:
         assert self._controller is not None
@@ -164,7 +185,7 @@ class Scratch:
         """
         pid = self._session.pid
         self._session.close()
-        self._controller = Session(self.parameters(None))
+        self._controller = self._connect()
         deadline = time.monotonic() + PATIENCE_S
         end = (
             "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity "
@@ -202,11 +223,6 @@ class Scratch:
     # -- what the server is --------------------------------------------------
 
     def _require_rights(self) -> None:
-        if self._session.version_num < LEAST_VERSION:
-            raise UsageError(
-                "the experiment needs PostgreSQL 15 or newer",
-                "Older servers do not tell a client what its VACUUM did.",
-            )
         row = self._session.rows(
             "SELECT pg_catalog.pg_is_in_recovery() AS standby, rolsuper OR rolcreatedb AS may, "
             "rolname, pg_catalog.current_setting('sweep.steer_manual', true) AS steered "
@@ -278,9 +294,8 @@ class Scratch:
         self._made = True
         self._session.run(f"CREATE DATABASE {FILLED} TEMPLATE template0")
         self._session.run(f"REVOKE CONNECT ON DATABASE {FILLED} FROM PUBLIC")
-        with Session(self.parameters(FILLED)) as session:
+        with self._connect(FILLED) as session:
             self.reporter.stage(f"{plan.rows_per_table:,} rows each")
-            session.run("SET search_path = public")
             bench_limit.fill(session, plan.rows_per_table, STORAGE, self.reporter.tick)
 
     @contextmanager
@@ -298,8 +313,7 @@ class Scratch:
             time.sleep(0.2)
         self._session.run(f"REVOKE CONNECT ON DATABASE {COPY} FROM PUBLIC")
         self._chill()
-        with Session(self.parameters(COPY)) as session:
-            session.run("SET search_path = public")
+        with self._connect(COPY) as session:
             yield session
         # After a failure or an interrupt close() does it.
         self._drop(COPY)
@@ -367,7 +381,8 @@ class Scratch:
         if not lines:
             raise QueryError(
                 f'VACUUM of "{name}" did not say what it did',
-                "Its messages are not understood: set lc_messages = 'C' for this role.",
+                "Its messages must be English: have a superuser run ALTER ROLE … SET "
+                "lc_messages = 'C' for this role.",
             )
         if lines[0].tuples_removed == 0:
             raise QueryError(

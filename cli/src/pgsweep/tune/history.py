@@ -14,6 +14,8 @@ from pgsweep.tune.model import Measured, Point
 LEAST_RUNS = 10
 LEAST_ROWS = 10_000
 MB = 2**20
+# A vacuum of pages that are in memory, and dirty already, costs next to nothing.
+MOSTLY_HITS = 0.9
 
 
 def usable(runs: Sequence[Run]) -> list[Run]:
@@ -71,8 +73,22 @@ def measured(
             f"{rows:,} rows; nothing was run",
             f"a dead row cost {cost / rows:.1f} credits (by vacuum: median {half:.1f}, "
             f"nine of ten within {tenth:.1f} and {most:.1f})",
+            *_warm(used),
             "sweep.runs knows neither CPU nor device: --experiment measures them",
         ),
+    )
+
+
+def _warm(used: Sequence[Run]) -> tuple[str, ...]:
+    """Return a warning if these vacuums found nearly all in memory: others may not."""
+    hits = sum(run.blks_hit or 0 for run in used)
+    reads = sum(run.blks_read or 0 for run in used)
+    part = hits / (hits + reads) if hits + reads else 0.0
+    if part < MOSTLY_HITS:
+        return ()
+    return (
+        f"{100 * part:.0f}% of their pages were in shared buffers: where that is not so, a dead "
+        "row costs far more and this limit is too small; --experiment measures cold tables",
     )
 
 
@@ -83,29 +99,32 @@ def _spread(ordered: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _curve(used: Sequence[Run], rows: int, delay_ms: float) -> Throttled:
-    """Return time per row: naps by the credits, and work by what else the vacuums took.
-
-    Where the naps are known, both are measured, and a nap takes what it took; else a
-    nap takes as long as it should.
-    """
+    """Return time per row: naps by the credits, and work by what else the vacuums took."""
     cost = sum(run.cost or 0 for run in used)
-    naps = cost / rows * delay_ms / 1000
-    known = [run for run in used if run.delay_time is not None]
-    if not known:
-        return Throttled(0.0, naps)
-    seconds = sum(_seconds(run) for run in known)
-    asleep = sum(run.delay_time or 0.0 for run in known) / 1000
-    known_rows = sum(run.tuples_removed or 0 for run in known)
-    return Throttled(max(0.0, seconds - asleep) / known_rows, naps * _stretch(known))
+    work = sum(_seconds(run) - _asleep(run) for run in used)
+    return Throttled(work / rows, cost / rows * delay_ms / 1000 * _stretch(used))
 
 
-def _stretch(known: Sequence[Run]) -> float:
+def _should(run: Run) -> float:
+    """Return how long a vacuum's naps should have been in all, in seconds."""
+    if not run.cost_limit or not run.cost_delay:
+        return 0.0
+    return (run.cost or 0) * run.cost_delay / run.cost_limit / 1000
+
+
+def _asleep(run: Run) -> float:
+    """Return how long it napped, of all its time.
+
+    Before 18 that is sampled ten times a second: of a short vacuum nothing may have been seen.
+    """
+    return min(_seconds(run), max((run.delay_time or 0.0) / 1000, _should(run)))
+
+
+def _stretch(used: Sequence[Run]) -> float:
     """Return how much longer naps took than limit and delay say: timers are never early."""
-    slept = should = 0.0
-    for run in known:
-        if run.cost_limit and run.cost_delay and run.delay_time:
-            slept += run.delay_time
-            should += (run.cost or 0) * run.cost_delay / run.cost_limit
+    known = [run for run in used if run.delay_time and _should(run)]
+    should = sum(_should(run) for run in known)
+    slept = sum(run.delay_time or 0.0 for run in known) / 1000
     # Naps that add up to less, or to much more, were not at that limit all the time.
     return slept / should if should and 0.8 <= slept / should <= 1.5 else 1.0
 

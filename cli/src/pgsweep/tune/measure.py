@@ -45,7 +45,8 @@ def run(
 def _verify(
     scratch: Scratch, limit: int, targets: Targets, plan: Plan, progress: Reporter
 ) -> Verdict:
-    runs = [_one(scratch, limit, plan, progress, "verifying ") for _ in range(plan.repeats)]
+    times = plan.to_verify(limit)
+    runs = [_one(scratch, limit, plan, progress, "verifying ") for _ in range(times)]
     return verify(model.median(runs), targets)
 
 
