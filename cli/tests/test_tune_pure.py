@@ -190,6 +190,14 @@ def test_share_that_no_limit_keeps() -> None:
     (conflict,) = found.conflicts
     assert "cannot be kept at any limit" in conflict
     assert found.limit == found.for_rate
+    # The other share holds all the same.
+    both = advise(
+        replace(seed(), points=tuple(replace(p, cpu_percent=p.limit / 10) for p in seed().points)),
+        Targets(30000, device=2, cpu=5),
+    )
+    assert len(both.conflicts) == 2
+    assert both.limit == both.for_shares
+    assert 45 <= both.limit <= 55
 
 
 def test_smallest_limit_is_too_fast() -> None:

@@ -21,7 +21,7 @@ from pgsweep.bench import pagecache
 from pgsweep.bench.progress import Reporter
 from pgsweep.interrupts import Interrupts
 from pgsweep.server import ThrowawayServer, default_pg_config
-from pgsweep.tune import change, experiment, kept, settings
+from pgsweep.tune import change, experiment, kept, measure, settings
 
 pytestmark = pytest.mark.server
 
@@ -138,6 +138,30 @@ def test_somebodys_database_is_left_alone(
         assert scratch(server) == name
     finally:
         server.psql("postgres", f"DROP DATABASE {name}")
+
+
+def test_what_was_measured_outlives_a_database_that_cannot_be_dropped(
+    pgsweep: Pgsweep, server: ThrowawayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = measure.run
+
+    def run(*given: Any) -> Any:
+        found = done(*given)
+        server.psql("postgres", f"ALTER DATABASE {experiment.FILLED} IS_TEMPLATE true")
+        return found
+
+    monkeypatch.setattr(measure, "run", run)
+    monkeypatch.setattr(experiment, "PATIENCE_S", 0.5)
+    try:
+        result = pgsweep("tune", *TINY, *server.flags("postgres"))
+        assert f'database "{experiment.FILLED}" could not be dropped: cannot drop' in result.err
+        assert f"Run DROP DATABASE IF EXISTS {experiment.FILLED}" in result.err
+        assert "autovacuum_vacuum_cost_limit = " in result.out
+        assert result.code in (0, 1)
+        assert scratch(server) == experiment.FILLED
+    finally:
+        server.psql("postgres", f"ALTER DATABASE {experiment.FILLED} IS_TEMPLATE false")
+        server.psql("postgres", f"DROP DATABASE {experiment.FILLED}")
 
 
 def test_more_than_the_disk_has(pgsweep: Pgsweep, server: ThrowawayServer) -> None:

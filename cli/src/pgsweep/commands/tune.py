@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -44,54 +44,63 @@ class Form(str, Enum):
     CORE = "core"
 
 
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        "--reclaim-rate", metavar="ROWS", help="Dead rows a second to keep up with: 5000."
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option("--device", metavar="SHARE", help="At most so busy may the disk be: 20%."),
+]
+Cpu = Annotated[
+    str | None,
+    typer.Option("--cpu", metavar="SHARE", help="At most so much of one processor: 20%."),
+]
+Scale = Annotated[
+    float,
+    typer.Option("--scale", min=0.01, help="Size of the tables; 200 is the seed's."),
+]
+Limits = Annotated[str, typer.Option("--limits", metavar="LIST", help="Cost limits to measure.")]
+Repeats = Annotated[
+    int, typer.Option("--repeats", min=1, max=99, help="How often each limit is measured.")
+]
+WantedForm = Annotated[
+    Form | None,
+    typer.Option(
+        "--for",
+        help="pg_sweep's budget or core's cost limit; else what the server knows.",
+        show_default=False,
+    ),
+]
+Svg = Annotated[
+    Path | None, typer.Option("--svg", metavar="FILE", help="Draw the plot into this file.")
+]
+WantedFormat = Annotated[
+    Format | None,
+    typer.Option("--format", help="Print only the settings.", show_default=False),
+]
+
+
 @with_target
 def tune(
     target: db.Target,
-    reclaim_rate: Annotated[
-        str | None,
-        typer.Option(
-            "--reclaim-rate", metavar="ROWS", help="Dead rows a second to keep up with: 5000."
-        ),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option("--device", metavar="SHARE", help="At most so busy may the disk be: 20%."),
-    ] = None,
-    cpu: Annotated[
-        str | None,
-        typer.Option("--cpu", metavar="SHARE", help="At most so much of one processor: 20%."),
-    ] = None,
+    reclaim_rate: Rate = None,
+    device: Device = None,
+    cpu: Cpu = None,
     do_experiment: Annotated[
         bool, typer.Option("--experiment", help="Measure, in a scratch database: a real load.")
     ] = False,
     from_history: Annotated[
         bool, typer.Option("--from-history", help="Reckon from sweep.runs: no load at all.")
     ] = False,
-    scale: Annotated[
-        float,
-        typer.Option("--scale", min=0.01, help="Size of the tables; 200 is the seed's."),
-    ] = 1.0,
-    limits: Annotated[
-        str, typer.Option("--limits", metavar="LIST", help="Cost limits to measure.")
-    ] = DEFAULT_LIMITS,
-    repeats: Annotated[
-        int, typer.Option("--repeats", min=1, max=99, help="How often each limit is measured.")
-    ] = 3,
-    form: Annotated[
-        Form | None,
-        typer.Option(
-            "--for",
-            help="pg_sweep's budget or core's cost limit; else what the server knows.",
-            show_default=False,
-        ),
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the plot into this file.")
-    ] = None,
-    output_format: Annotated[
-        Format | None,
-        typer.Option("--format", help="Print only the settings.", show_default=False),
-    ] = None,
+    scale: Scale = 1.0,
+    limits: Limits = DEFAULT_LIMITS,
+    repeats: Repeats = 3,
+    form: WantedForm = None,
+    svg: Svg = None,
+    output_format: WantedFormat = None,
     apply: Annotated[
         bool, typer.Option("--apply", help="Set them by ALTER SYSTEM, after a question.")
     ] = False,
@@ -112,54 +121,46 @@ def tune(
             )
         return _undo(target, yes)
     _check_usage(do_experiment, from_history, output_format, apply, yes, json)
-    if reclaim_rate is None:
-        raise errors.UsageError(
-            "--reclaim-rate is missing",
-            "Say how many rows are updated or deleted per second at most: --reclaim-rate 5000.",
-        )
-    asked = Targets(
-        wanted.number(reclaim_rate, "--reclaim-rate"),
-        wanted.share(device, "--device"),
-        wanted.share(cpu, "--cpu"),
-    )
+    asked = wanted.targets(reclaim_rate, device, cpu)
     at = wanted.limits(limits)
     if svg is not None:
         files.require_folder(svg, "Name another file with --svg.")
     with db.connect(target) as session:
         chosen = _form(session, form)
-        delay_ms = _delay(session)
+        plan = Plan(at, _delay(session), scale, repeats)
+        known = session.settings_known(settings.BUDGET)
         if apply:
             # Before anything is measured: an hour's work must not end in a refusal.
             names = settings.BUDGET if chosen is Form.PG_SWEEP else (settings.LIMIT, settings.DELAY)
-            known = session.settings_known(names)
-            change.require_possible(session, [name for name in names if name in known])
-        if do_experiment:
-            plan = Plan(at, delay_ms, scale, repeats)
-            try:
-                measured, found, verdict = _experiment(session, asked, plan)
-            except Interrupted as exc:
-                output.note("interrupted; the scratch databases are dropped")
-                return exc.exit_code
-        else:
-            measured = _history(session, at, delay_ms)
-            found, verdict = advise(measured, asked), None
-    # An experiment may take longer than a connection lives that does nothing.
-    with session.again() as session:
-        point = verdict.point if verdict else found.expected
-        answer = Answer(
-            targets=asked,
-            measured=measured,
-            advice=found,
-            form=chosen.value,
-            settings=settings.budget(point, asked, session.settings_known(settings.BUDGET))
-            if chosen is Form.PG_SWEEP
-            else settings.plain(found.limit, delay_ms),
-            verdict=verdict,
-        )
-        _show(answer, output_format, json, svg)
-        if apply:
+            change.require_possible(
+                session, [n for n in names if n in known or chosen is Form.CORE]
+            )
+        found = _experiment(session, asked, plan) if do_experiment else _past(session, asked, plan)
+    answer = _answer(asked, found, chosen, known)
+    _show(answer, output_format, json, svg)
+    if apply:
+        # An experiment may take longer than a connection lives that does nothing.
+        with session.again() as session:
             _apply(session, answer, yes)
     return 0 if answer.kept else 1
+
+
+Found = tuple[Measured, Advice, Verdict | None]
+
+
+def _answer(asked: Targets, found: Found, form: Form, known: Collection[str]) -> Answer:
+    measured, advice, verdict = found
+    point = verdict.point if verdict else advice.expected
+    return Answer(
+        targets=asked,
+        measured=measured,
+        advice=advice,
+        form=form.value,
+        settings=settings.budget(point, asked, known)
+        if form is Form.PG_SWEEP
+        else settings.plain(advice.limit, measured.delay_ms),
+        verdict=verdict,
+    )
 
 
 def _check_usage(
@@ -210,26 +211,34 @@ def _delay(session: db.Session) -> float:
     return DEFAULT_DELAY_MS
 
 
-def _history(session: db.Session, at: tuple[int, ...], delay_ms: float) -> Measured:
+def _past(session: db.Session, asked: Targets, plan: Plan) -> Found:
     session.require_extension()
     runs = session.runs(RunFilter(limit=None, outcome="done"))
-    return history.measured(runs, at, delay_ms, int(session.setting("block_size")))
+    block_size = int(session.setting("block_size"))
+    measured = history.measured(runs, plan.limits, plan.delay_ms, block_size)
+    return measured, advise(measured, asked), None
 
 
-def _experiment(
-    session: db.Session, asked: Targets, plan: Plan
-) -> tuple[Measured, Advice, Verdict]:
+def _experiment(session: db.Session, asked: Targets, plan: Plan) -> Found:
     interrupts = Interrupts()
-    with (
-        interrupts.installed(),
-        reporter(plan.pieces) as progress,
-        Scratch(
-            lambda dbname: session.parameters_to_write(dbname, NAME),
-            interrupts,
-            progress,
-        ) as scratch,
-    ):
-        return measure.run(scratch, asked, plan, progress)
+    left: list[errors.QueryError] = []
+    try:
+        with (
+            interrupts.installed(),
+            reporter(plan.pieces) as progress,
+            Scratch(
+                lambda dbname: session.parameters_to_write(dbname, NAME),
+                interrupts,
+                progress,
+                left=left,
+            ) as scratch,
+        ):
+            return measure.run(scratch, asked, plan, progress)
+    except Interrupted as exc:
+        output.note("interrupted" if left else "interrupted; the scratch databases are dropped")
+        raise typer.Exit(exc.exit_code) from exc
+    finally:
+        output.notes(failure.one_line() for failure in left)
 
 
 def _show(answer: Answer, wanted_format: Format | None, json: bool, svg: Path | None) -> None:

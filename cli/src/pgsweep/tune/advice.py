@@ -61,9 +61,10 @@ def advise(measured: Measured, targets: Targets) -> Advice:
         for_rate = None
     device = _greatest(measured.points, curve, targets.device, lambda p: p.device_percent)
     cpu = _greatest(measured.points, curve, targets.cpu, lambda p: p.cpu_percent)
-    allowed = min((each for each in (device, cpu) if each is not None), default=None)
+    kept = [each for each in (device, cpu) if each is not None and each >= LEAST_LIMIT]
+    allowed = min(kept, default=None)
     limit = for_rate if for_rate is not None else MOST_LIMIT
-    if allowed is not None and allowed >= LEAST_LIMIT:
+    if allowed is not None:
         limit = min(limit, allowed)
     expected = expect(measured.points, curve, limit)
     return Advice(
@@ -184,7 +185,7 @@ def _conflicts(
         if limit < LEAST_LIMIT:
             found.append(
                 f"{name} {most_percent:g}% cannot be kept at any limit: it is "
-                f"{value:.0f}% at limit {for_rate}, and other load is part of it"
+                f"{value:.0f}% at limit {for_rate}, and other load may be part of it"
             )
         else:
             found.append(

@@ -111,6 +111,8 @@ class Scratch:
     interrupts: Interrupts
     reporter: Reporter
     notes: list[str] = field(default_factory=list)
+    # why a database could not be dropped: no reason to lose what was measured
+    left: list[QueryError] = field(default_factory=list)
     _controller: Session | None = None
     _made: bool = False
     _block_mb: float = 8192 / machine.MB
@@ -146,17 +148,23 @@ class Scratch:
         self.interrupts.ignore()
         if self._made:
             self._made = False
-            try:
-                self._again()
-            except QueryError as exc:
-                raise QueryError(
-                    f"the scratch databases could not be dropped: {exc.message}",
-                    f"Run DROP DATABASE IF EXISTS {COPY} and {FILLED} when the server is back.",
-                ) from exc
             for name in (COPY, FILLED):
-                self._drop(name)
+                self._drop_or_tell(name)
         if self._controller is not None:
             self._controller.close()
+
+    def _drop_or_tell(self, name: str) -> None:
+        try:
+            if name == COPY:
+                self._again()
+            self._drop(name)
+        except QueryError as exc:
+            self.left.append(
+                QueryError(
+                    f'database "{name}" could not be dropped: {exc.message}',
+                    f"Run DROP DATABASE IF EXISTS {name} when nobody is connected to it.",
+                )
+            )
 
     def _connect(self, dbname: str | None = None) -> Session:
         """Return a session that nobody's defaults end in the middle of the experiment."""
@@ -207,10 +215,7 @@ class Scratch:
                 return
             failure = self._tried(f"DROP DATABASE IF EXISTS {name}")
             if failure is not None and time.monotonic() > deadline:
-                raise QueryError(
-                    f'database "{name}" could not be dropped: {failure.message}',
-                    f"Run DROP DATABASE {name} when nobody is connected to it.",
-                )
+                raise failure
             time.sleep(0.2)
 
     def _tried(self, statement: str) -> QueryError | None:

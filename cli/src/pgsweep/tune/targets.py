@@ -61,6 +61,18 @@ def share(text: str | None, option: str) -> float | None:
     return value
 
 
+def targets(reclaim_rate: str | None, device: str | None, cpu: str | None) -> Targets:
+    """Return what is wanted."""
+    if reclaim_rate is None:
+        raise UsageError(
+            "--reclaim-rate is missing",
+            "Say how many rows are updated or deleted per second at most: --reclaim-rate 5000.",
+        )
+    return Targets(
+        number(reclaim_rate, "--reclaim-rate"), share(device, "--device"), share(cpu, "--cpu")
+    )
+
+
 def limits(text: str) -> tuple[int, ...]:
     """Return the cost limits to measure, the greatest first."""
     hint = "Write at least two different cost limits: --limits 200,85,50,35."
