@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -474,6 +475,42 @@ def test_patroni(pgsweep: Pgsweep, server: ThrowawayServer, managed: Any, sign: 
     assert f"this server is managed by Patroni ({sign})" in last(result)
     assert "patronictl edit-config" in last(result)
     assert auto_conf(server) == before
+
+
+BY_PATRONI = (
+    *("cluster_name=demo", "wal_level=replica", "hot_standby=on", "max_connections=20"),
+    *("max_locks_per_transaction=64", "max_prepared_transactions=0"),
+)
+
+
+class ByPatroni(ThrowawayServer):
+    """A server started as Patroni does it, with its own files."""
+
+    def start(
+        self, command: Sequence[str], log: str, wait: bool = False
+    ) -> subprocess.Popen[bytes]:
+        if command[0] == "postgres":
+            conf = self.folder / "data" / "postgresql.conf"
+            self.write("data/postgresql.base.conf", "work_mem = '5MB'\n")
+            conf.write_text("include 'postgresql.base.conf'\n" + conf.read_text())
+            command = [*command, *(f"--{each}" for each in BY_PATRONI)]
+        return super().start(command, log, wait)
+
+
+def test_patroni_without_a_session() -> None:
+    with (
+        ByPatroni(default_pg_config(), {}) as server,
+        db.connect(server.target("postgres")) as session,
+    ):
+        server.psql("postgres", "CREATE ROLE nobody_special LOGIN")
+        assert session.tune_facts().patroni == (
+            "settings come from its files",
+            "its settings are on the server's command line",
+            "postgresql.base.conf is in the data directory",
+        )
+        # Somebody who may not look into files still sees the command line.
+        with db.connect(replace(server.target("postgres"), user="nobody_special")) as other:
+            assert other.tune_facts().patroni == ("its settings are on the server's command line",)
 
 
 class Facts:
