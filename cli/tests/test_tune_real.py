@@ -28,7 +28,7 @@ pytestmark = pytest.mark.server
 
 PATIENCE_S = 30.0
 ASKED = ("--reclaim-rate", "5000")
-TINY = ("--experiment", "--scale", "0.02", "--repeats", "1", "--limits", "400,100", *ASKED)
+TINY = ("--experiment", "--scale", "0.02", "--repeats", "1", "--limits", "1000,20", *ASKED)
 PAST = ("--from-history", *ASKED)
 # Twenty vacuums and more that took 8 s and slept for 6.6 s, at 6 credits a row.
 RUNS = """
@@ -89,7 +89,7 @@ def test_experiment(pgsweep: Pgsweep, server: ThrowawayServer, tmp_path: Path) -
     result = pgsweep("tune", *TINY, *shares, "--json", "--svg", str(picture), *where)
     assert result.code in (0, 1), result.err
     found = result.json()
-    assert [point["limit"] for point in found["points"]] == [400, 100]
+    assert [point["limit"] for point in found["points"]] == [1000, 20]
     fast, slow = found["points"]
     dead = experiment.LEAST_ROWS_PER_TABLE // 5 * 6
     assert fast["rows"] == slow["rows"] == dead
