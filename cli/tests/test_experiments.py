@@ -17,6 +17,7 @@ from pgsweep.bench.request import Request
 from pgsweep.bench.result import Experiment
 from pgsweep.bench.vacuumlog import VacuumLine
 from pgsweep.errors import UsageError
+from pgsweep.fit import fit
 from pgsweep.server import default_pg_config
 
 needs_duckdb = pytest.mark.skipif(
@@ -63,14 +64,14 @@ def vacuum(at: float, elapsed_s: float, **more: Any) -> VacuumLine:
 
 
 def test_fit_of_a_line() -> None:
-    line = limit.fit([(1, 3), (2, 5), (4, 9)])
+    line = fit([(1, 3), (2, 5), (4, 9)])
     assert (line.slope, line.intercept, line.r_squared) == pytest.approx((2, 1, 1))
-    assert limit.fit([(1, 1), (2, 3), (3, 2)]).r_squared == pytest.approx(0.25)
-    assert limit.fit([(1, 7), (2, 7)]).r_squared == 1
+    assert fit([(1, 1), (2, 3), (3, 2)]).r_squared == pytest.approx(0.25)
+    assert fit([(1, 7), (2, 7)]).r_squared == 1
 
 
 def test_fit_of_the_seed() -> None:
-    line = limit.fit([(200, 32545), (85, 13644), (50, 7812), (35, 6015)])
+    line = fit([(200, 32545), (85, 13644), (50, 7812), (35, 6015)])
     assert line.slope == pytest.approx(162, abs=1)
     assert line.r_squared > 0.999
 

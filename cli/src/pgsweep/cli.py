@@ -22,6 +22,7 @@ from pgsweep.commands.runs import runs
 from pgsweep.commands.status import status
 from pgsweep.commands.tables import tables
 from pgsweep.commands.top import top
+from pgsweep.commands.tune import tune
 
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
@@ -59,7 +60,7 @@ def _options(
 
 for command in (
     *(demo, bench, report, status, top, progress, runs, databases),
-    *(tables, explain, blockers, doctor),
+    *(tables, explain, blockers, doctor, tune),
 ):
     app.command()(command)
 app.command(cls=CheckCommand)(check)

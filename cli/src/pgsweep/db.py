@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from importlib import resources
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg import conninfo, pq
+from psycopg import conninfo, pq, sql
 from psycopg.rows import class_row, dict_row
 
 from pgsweep import __version__, errors
@@ -54,8 +54,10 @@ from pgsweep.model import (
     Status,
     StatusReport,
     Table,
+    TuneFacts,
     Waiting,
 )
+from pgsweep.tune.settings import Current
 
 Row = TypeVar("Row")
 
@@ -519,6 +521,90 @@ class Session:
         self._notices.clear()
         row = self._dicts("cancel", {"pid": pid})[0]
         return bool(row["cancelled"]), "; ".join(self._notices)
+
+    # -- tuning ------------------------------------------------------------
+
+    def parameters_to_write(self, dbname: str | None, name: str) -> dict[str, Any]:
+        """Return the parameters of this connection for one that may write and take its time."""
+        found = dict(self._params)
+        options = str(found.pop("options", ""))
+        for own in SESSION_OPTIONS:
+            options = options.replace(own, "")
+        found.pop("connect_timeout", None)
+        return {
+            **found,
+            "options": options.strip(),
+            "dbname": dbname or self._conn.info.dbname,
+            "application_name": name,
+        }
+
+    def settings_known(self, names: Iterable[str]) -> frozenset[str]:
+        """Return which of these settings the server has."""
+        found = self._dicts("tune_known", {"names": list(names)})
+        return frozenset(row["name"] for row in found)
+
+    def tune_facts(self) -> TuneFacts:
+        """Return whether settings can be changed here, and who else manages them."""
+        row = self._dicts("tune_facts")[0]
+        signs = [
+            sign
+            for column, sign in (
+                ("patroni_session", "it has a session here"),
+                ("patroni_file", "settings come from its files"),
+                ("patroni_command_line", "its settings are on the server's command line"),
+            )
+            if row.pop(column)
+        ]
+        files = {entry["name"] for entry in self._permitted("data_files")}
+        if found := sorted(files & {"patroni.dynamic.json", "postgresql.base.conf"}):
+            signs.append(f"{found[0]} is in the data directory")
+        identifier = self._permitted("tune_identifier")
+        return TuneFacts(
+            **row,
+            patroni=tuple(signs),
+            system_identifier=identifier[0]["system_identifier"] if identifier else None,
+        )
+
+    def may_alter(self, names: Iterable[str]) -> frozenset[str]:
+        """Return which of these settings this role may ALTER SYSTEM SET."""
+        query = for_version(query_text("may_alter").decode(), self.version_num()).encode()
+        with self._translated():
+            cur = self._conn.cursor(row_factory=dict_row)
+            found = cur.execute(query, {"names": list(names)}).fetchall()
+            return frozenset(row["name"] for row in found)
+
+    def current(self, names: Sequence[str]) -> dict[str, Current]:
+        """Return settings as they are and as postgresql.auto.conf has them."""
+        found = {row.name: row for row in self._rows("tune_settings", Current, {"names": names})}
+        for name in names:
+            if name not in found:
+                raise errors.QueryError(
+                    f'this server has no setting "{name}"',
+                    "Is the library of pg_sweep loaded? Or use --for core.",
+                )
+        return found
+
+    def alter_system(self, name: str, value: str | None) -> None:
+        """Write a setting into postgresql.auto.conf, or take it out of there."""
+        # A name with a dot is two identifiers.
+        what = sql.SQL(".").join(sql.Identifier(part) for part in name.split("."))
+        if value is None:
+            statement = sql.SQL("ALTER SYSTEM RESET {}").format(what)
+        else:
+            statement = sql.SQL("ALTER SYSTEM SET {} = {}").format(what, sql.Literal(value))
+        with self._translated():
+            self._conn.execute(statement)
+
+    def reload(self) -> None:
+        """Have the server read its files again."""
+        self._dicts("reload")
+
+    def _permitted(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows, or none if this role may not ask."""
+        try:
+            return self._dicts(name)
+        except errors.PermissionDeniedError:
+            return []
 
     # -- plumbing ----------------------------------------------------------
 

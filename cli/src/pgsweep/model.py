@@ -414,3 +414,18 @@ class Facts:
     blockers: tuple[Blocker, ...] | None = ()
     # Every database and its age, where sweep.databases cannot tell.
     core_databases: tuple[DatabaseAge, ...] = ()
+
+
+@dataclass(frozen=True)
+class TuneFacts:
+    """Whether `tune --apply` can change the server's settings."""
+
+    role: str
+    # None: the server is older than 17
+    allow_alter_system: str | None
+    may_reload: bool
+    may_read_files: bool
+    # by what Patroni is recognised; empty: it is not there, as far as this role can see
+    patroni: tuple[str, ...] = ()
+    # None: may not be read
+    system_identifier: str | None = None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, output
+from pgsweep import db, errors, files, output
 from pgsweep.bench import store
 from pgsweep.commands.options import with_target
 from pgsweep.model import Day
@@ -74,15 +73,5 @@ def _write(text: str, path: str) -> None:
     if path == "-":
         output.document(text)
         return
-    file = Path(path)
-    partial_file = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        partial_file.write_text(text + "\n", encoding="utf-8")
-        partial_file.replace(file)
-    except OSError as exc:
-        raise errors.UsageError(
-            f'could not write "{path}": {exc.strerror}', "Name another file with --output."
-        ) from exc
-    finally:
-        partial_file.unlink(missing_ok=True)
+    files.write(Path(path), text, "Name another file with --output.")
     output.note(f"wrote {path} ({len(text.encode()) / 1000:,.0f} kB)")

@@ -8,15 +8,15 @@ there, the tables grow with the limit, so that every limit is measured for equal
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from pgsweep.bench import pagecache
 from pgsweep.bench.lab import Lab, Measured, Options, VacuumLine
 from pgsweep.bench.scenario import OFF
 from pgsweep.bench.session import Session
+from pgsweep.fit import fit
 
 TABLES = 6
 LIMITS = (200, 85, 50, 35)
@@ -46,25 +46,6 @@ class Reclaim:
     # how many of the tables were vacuumed at the same time, on average
     at_once: float
     by_sweep: int
-
-
-@dataclass(frozen=True)
-class Line:
-    """y = slope * x + intercept, and how well it fits (1: exactly)."""
-
-    slope: float
-    intercept: float
-    r_squared: float
-
-
-def fit(points: Sequence[tuple[float, float]]) -> Line:
-    """Return the least-squares line through at least two points of different x."""
-    xs, ys = zip(*points, strict=True)
-    slope, intercept = statistics.linear_regression(xs, ys)
-    mean = statistics.fmean(ys)
-    spread = sum((y - mean) ** 2 for y in ys)
-    left = sum((y - slope * x - intercept) ** 2 for x, y in points)
-    return Line(slope, intercept, 1 - left / spread if spread else 1.0)
 
 
 def reclaim(limit: int, lines: Sequence[VacuumLine]) -> Reclaim:
@@ -119,7 +100,8 @@ def _measure_limit(lab: Lab, limit: int, options: Options) -> Reclaim:
     lab.stage(f"limit {limit}: filling {TABLES} tables")
     with lab.connect() as session:
         _set(session, limit, lab.library, running=False)
-        _fill(session, rows_per_table(limit, options))
+        fill(session, rows_per_table(limit, options))
+        session.run("CHECKPOINT")
     lab.server.restart()
     if pagecache.can_forget():
         pagecache.forget(lab.server.folder / "data" / "base")
@@ -141,16 +123,23 @@ def _set(session: Session, limit: int, library: bool, running: bool) -> None:
     session.run("SELECT pg_catalog.pg_reload_conf()")
 
 
-def _fill(session: Session, rows: int) -> None:
-    for number in range(1, TABLES + 1):
-        name = f"table{number}"
+def names() -> tuple[str, ...]:
+    """Return the tables."""
+    return tuple(f"table{number}" for number in range(1, TABLES + 1))
+
+
+def fill(
+    session: Session, rows: int, storage: str = "", done: Callable[[], None] = lambda: None
+) -> None:
+    """Make the tables anew, a fifth of their rows dead; `storage` is a clause WITH (...)."""
+    for name in names():
         session.run(f"DROP TABLE IF EXISTS {name}")
-        session.run(f"CREATE TABLE {name} (id serial PRIMARY KEY, filler varchar(32))")
+        session.run(f"CREATE TABLE {name} (id serial PRIMARY KEY, filler varchar(32)) {storage}")
         values = f"SELECT md5(random()::text) FROM generate_series(1, {rows})"
         session.run(f"INSERT INTO {name} (filler) {values}")
         session.run(f"CREATE INDEX ON {name} (filler)")
         session.run(f"UPDATE {name} SET filler = md5(random()::text) WHERE id <= {rows // 5}")
-    session.run("CHECKPOINT")
+        done()
 
 
 def _vacuums(lab: Lab, since: float) -> dict[str, VacuumLine]:

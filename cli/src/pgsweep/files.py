@@ -1,0 +1,26 @@
+"""Writing the files that somebody asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pgsweep.errors import UsageError
+
+
+def write(file: Path, text: str, hint: str) -> None:
+    """Write the whole file or nothing; a reader never sees a part."""
+    partial_file = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        partial_file.write_text(text + "\n", encoding="utf-8")
+        partial_file.replace(file)
+    except OSError as exc:
+        raise UsageError(f'could not write "{file}": {exc.strerror}', hint) from exc
+    finally:
+        partial_file.unlink(missing_ok=True)
+
+
+def require_folder(file: Path, hint: str) -> None:
+    """Raise, before any work is done, when a file could not be written there."""
+    if file.is_dir() or not os.access(file.parent, os.W_OK):
+        raise UsageError(f'cannot write "{file}"', hint)

@@ -1,0 +1,1 @@
+SELECT name FROM pg_ls_dir('.') AS name

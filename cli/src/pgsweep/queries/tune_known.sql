@@ -1,0 +1,1 @@
+SELECT name FROM pg_settings WHERE name = ANY (%(names)s)

@@ -1,0 +1,31 @@
+"""What `tune` answers: everything that is shown, printed or applied; frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgsweep.tune.advice import Advice, Verdict
+from pgsweep.tune.model import Measured
+from pgsweep.tune.settings import Setting
+from pgsweep.tune.targets import Targets
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A recommendation, what it rests on, and whether it was found to hold."""
+
+    targets: Targets
+    measured: Measured
+    advice: Advice
+    # pg_sweep (its budget) or core (the cost limit)
+    form: str
+    settings: tuple[Setting, ...]
+    # None: nothing was run
+    verdict: Verdict | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether all that was asked can be had, as far as is known."""
+        if self.advice.conflicts:
+            return False
+        return self.verdict is None or self.verdict.all_met

@@ -1,0 +1,138 @@
+"""--apply and --undo: ALTER SYSTEM, where that is the way to change a server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from pgsweep import errors
+from pgsweep.db import Session
+from pgsweep.tune import kept, settings
+from pgsweep.tune.settings import Change, Setting
+
+# A session sees a reload when it is idle next.
+RELOAD_S = 5.0
+NO_ALTER_SYSTEM = "Use --format to print the settings, and put them where they are managed."
+
+
+def require_possible(session: Session, names: Iterable[str]) -> str:
+    """Return the server's identifier; raise when its settings may not be changed by us."""
+    wanted = tuple(names)
+    facts = session.tune_facts()
+    if facts.patroni:
+        raise errors.UsageError(
+            f"this server is managed by Patroni ({'; '.join(facts.patroni)}), "
+            "which would not know of ALTER SYSTEM",
+            "Use --format patroni, and put the lines into patronictl edit-config.",
+        )
+    if facts.allow_alter_system == "off":
+        raise errors.UsageError("allow_alter_system is off on this server", NO_ALTER_SYSTEM)
+    allowed = session.may_alter(wanted)
+    denied = [name for name in wanted if name not in allowed]
+    if denied:
+        raise errors.PermissionDeniedError(
+            f"this role may not ALTER SYSTEM SET {', '.join(denied)}",
+            f'Run GRANT ALTER SYSTEM ON PARAMETER {", ".join(denied)} TO "{facts.role}" as '
+            "superuser (15 and newer), or use --format.",
+        )
+    if not facts.may_reload or not facts.may_read_files:
+        lacks = [
+            word
+            for word, may in (
+                ("EXECUTE on pg_reload_conf()", facts.may_reload),
+                ("SELECT on pg_file_settings (pg_read_all_settings)", facts.may_read_files),
+            )
+            if not may
+        ]
+        raise errors.PermissionDeniedError(
+            f"this role lacks {' and '.join(lacks)}", "Ask a superuser, or use --format."
+        )
+    if facts.system_identifier is None:
+        raise errors.PermissionDeniedError(
+            "this role may not read the server's identifier (pg_control_system())",
+            "It is what --undo knows the server by. Ask a superuser, or use --format.",
+        )
+    return facts.system_identifier
+
+
+def planned(session: Session, wanted: Sequence[Setting]) -> tuple[Change, ...]:
+    """Return what differs from what is wanted; raise where ALTER SYSTEM would have no effect."""
+    found = settings.changes(wanted, session.current([each.name for each in wanted]))
+    for change in found:
+        if change.source == "command line":
+            raise errors.UsageError(
+                f"{change.name} was given to the server on its command line, which overrides files",
+                "Change it where the server is started.",
+            )
+    return found
+
+
+def apply(session: Session, identifier: str, found: Sequence[Change]) -> str:
+    """Make the changes and return where what was there is kept; all of them or none."""
+    before = kept.load(identifier)
+    # Written first: what is not remembered could not be undone.
+    file = kept.save(identifier, settings.kept_after(before, found))
+    try:
+        _alter(session, found)
+    except BaseException:
+        if before:
+            kept.save(identifier, before)
+        else:
+            kept.forget(identifier)
+        raise
+    session.reload()
+    _wait(session, found)
+    return str(file)
+
+
+def to_undo(session: Session, identifier: str) -> tuple[tuple[str, ...], tuple[Change, ...]]:
+    """Return the settings that were applied, and what brings back what there was before."""
+    was = kept.load(identifier)
+    if not was:
+        raise errors.UsageError(
+            "there is nothing to undo: this user has not applied anything to this server",
+            f'It would be in "{kept.path(identifier)}".',
+        )
+    return tuple(was), settings.undo(was, session.current(list(was)))
+
+
+def undo(session: Session, identifier: str, found: Sequence[Change]) -> None:
+    """Bring back what there was."""
+    _alter(session, found)
+    session.reload()
+    kept.forget(identifier)
+
+
+def _alter(session: Session, found: Sequence[Change]) -> None:
+    done: list[Change] = []
+    try:
+        for change in found:
+            done.append(change)
+            session.alter_system(change.name, change.to)
+    except BaseException:
+        # An interrupted one may have been done, or not: put all back.
+        session = session.again()
+        for change in done:
+            session.alter_system(change.name, change.auto)
+        session.close()
+        raise
+
+
+def _wait(session: Session, found: Sequence[Change]) -> None:
+    """Wait until the server goes by the new values, or say that it does not."""
+    deadline = time.monotonic() + RELOAD_S
+    while True:
+        now = session.current([each.name for each in found])
+        late = [
+            each.name
+            for each in found
+            if now[each.name].shown == each.shown or not now[each.name].applied
+        ]
+        if not late:
+            return
+        if time.monotonic() > deadline:
+            raise errors.QueryError(
+                f"{', '.join(late)} was written, but the server does not go by it",
+                "See the server's log and pg_file_settings; --undo restores what there was.",
+            )
+        time.sleep(0.05)

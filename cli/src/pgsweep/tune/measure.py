@@ -1,0 +1,66 @@
+"""An experiment from its first run to its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pgsweep.bench.progress import Reporter
+from pgsweep.tune import model
+from pgsweep.tune.advice import Advice, Verdict, advise, corrected, expect, verify
+from pgsweep.tune.experiment import Plan, Scratch
+from pgsweep.tune.model import Measured, Point
+from pgsweep.tune.targets import Targets
+
+
+def run(
+    scratch: Scratch, targets: Targets, plan: Plan, progress: Reporter
+) -> tuple[Measured, Advice, Verdict]:
+    """Measure all limits, recommend one, and run that once more."""
+    progress.begin("filling", plan.fill_seconds)
+    scratch.fill(plan)
+    progress.end()
+    runs = [_one(scratch, limit, plan, progress, "") for limit in plan.order()]
+    measured = Measured(
+        how="experiment",
+        delay_ms=plan.delay_ms,
+        points=model.medians(runs),
+        runs=tuple(runs),
+        cost_per_row=cost_per_row(runs, plan.delay_ms),
+    )
+    advice = advise(measured, targets)
+    verdict = _verify(scratch, advice.limit, targets, plan, progress)
+    better = corrected(advice, verdict, targets)
+    if better is not None:
+        progress.note(
+            f"limit {advice.limit} came to {verdict.point.rows_per_s:,.0f} rows/s: trying {better}"
+        )
+        advice = replace(
+            advice, limit=better, expected=expect(measured.points, advice.curve, better)
+        )
+        verdict = _verify(scratch, better, targets, plan, progress)
+    return replace(measured, notes=tuple(scratch.notes)), advice, verdict
+
+
+def _verify(
+    scratch: Scratch, limit: int, targets: Targets, plan: Plan, progress: Reporter
+) -> Verdict:
+    times = plan.to_verify(limit)
+    runs = [_one(scratch, limit, plan, progress, "verifying ") for _ in range(times)]
+    return verify(model.median(runs), targets)
+
+
+def _one(scratch: Scratch, limit: int, plan: Plan, progress: Reporter, what: str) -> Point:
+    progress.begin(f"{what}limit {limit}", plan.seconds(limit))
+    found = scratch.run(limit, plan)
+    progress.end()
+    return found
+
+
+def cost_per_row(runs: Sequence[Point], delay_ms: float) -> float:
+    """Return the credits of a dead row over all runs."""
+    rows = sum(run.rows for run in runs)
+    spent = sum(
+        (run.budget_percent or 0) / 100 * run.seconds * run.limit * 1000 / delay_ms for run in runs
+    )
+    return spent / rows if rows else 0.0
