@@ -210,7 +210,7 @@ cleaned_at(const Candidate *c)
 /*
  * How it is vacuumed.  New rows only: the file is not cut, which would lock
  * out those who extend it; indexes that are read whole at every cleanup are
- * left out as long as core would not have come by, either.
+ * left out, if one of them needs it only until core would have come by.
  */
 static void
 plan(const Candidate *c, Verdict *v)
@@ -224,7 +224,7 @@ plan(const Candidate *c, Verdict *v)
 					   c->changed - (m->vacuumed ? m->changed : 0));
 	v->options.keep_size = inserts_only(c);
 	v->options.keep_indexes = inserts_only(c) && m->whole_cleanup &&
-		(double) (c->inserted - cleaned_at(c)) <= c->core_insert;
+		(!m->needs_cleanup || (double) (c->inserted - cleaned_at(c)) <= c->core_insert);
 }
 
 Verdict

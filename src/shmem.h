@@ -141,6 +141,7 @@ typedef struct TableMemory
 	int64		frozen_pages;
 	int64		visible_pages;
 	bool		whole_cleanup;	/* has indexes whose cleanup reads them whole */
+	bool		needs_cleanup;	/* and some to which it adds new rows */
 
 	/* at the last vacuum by pg_sweep */
 	bool		vacuumed;		/* there was one */

@@ -72,21 +72,31 @@ weighing_begin(Weighing *w)
  */
 
 /*
- * GIN flushes its pending list, GiST and SP-GiST look for empty pages; of an
- * access method that is not core's nothing is known.
+ * What the cleanup of an index without dead entries does.  GiST and SP-GiST
+ * are read whole in search of empty pages, of which there are none.  GIN's
+ * pending list is emptied until nothing is left, however fast rows come in:
+ * only a core autovacuum worker may stop at what was there when it began
+ * (ginInsertCleanup's full_clean).  Autoanalyze does that, and an insert for
+ * which the list is too long.  BRIN adds the new rows' ranges.  Of an access
+ * method that is not core's nothing is known.
  */
-static bool
-cleanup_reads_all(Oid index)
+static void
+note_cleanup(TableMemory *m, Oid index)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
-	Oid			am = InvalidOid;
+	Oid			am;
 
-	if (HeapTupleIsValid(tuple))
-	{
-		am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
-		ReleaseSysCache(tuple);
-	}
-	return OidIsValid(am) && am != BTREE_AM_OID && am != HASH_AM_OID && am != BRIN_AM_OID;
+	if (!HeapTupleIsValid(tuple))
+		return;
+	am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
+	ReleaseSysCache(tuple);
+
+	if (am == BTREE_AM_OID || am == HASH_AM_OID)
+		return;
+	if (am != BRIN_AM_OID)
+		m->whole_cleanup = true;
+	if (am != GIN_AM_OID && am != GIST_AM_OID && am != SPGIST_AM_OID)
+		m->needs_cleanup = true;
 }
 
 static bool
@@ -120,10 +130,10 @@ count_map(Candidate *c)
 	m->counted_vacuums = c->vacuums;
 	m->counted_changes = c->inserted + c->changed;
 
-	m->whole_cleanup = false;
+	m->whole_cleanup = m->needs_cleanup = false;
 	indexes = RelationGetIndexList(rel);
 	foreach(lc, indexes)
-		m->whole_cleanup = m->whole_cleanup || cleanup_reads_all(lfirst_oid(lc));
+		note_cleanup(m, lfirst_oid(lc));
 	list_free(indexes);
 	peek_close(rel);
 }
@@ -190,6 +200,8 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	InsertSettings settings = insert_settings_of(c);
 	InsertTable table;
 	InsertThresholds t;
+	bool		was_counted = c->memory.counted_vacuums >= 0;
+	bool		matters;
 
 	c->checkpoint_aware = table_switch(c->own, TABLE_CHECKPOINT_AWARE, sweep_checkpoint_aware);
 	c->rows_per_page = insert_rows_per_page(c->reltuples, c->pages, c->live, c->memory.pages);
@@ -200,10 +212,12 @@ weigh_inserts(Candidate *c, const Weighing *w)
 
 	/*
 	 * Is it large enough to count, were all of it frozen?  A vacuum has just
-	 * changed that, and the scout goes by what comes out now.
+	 * changed that, and the scout goes by what comes out now.  What was
+	 * counted before a vacuum is counted after it, too: was it in vain?
 	 */
 	t = apply_insert_rules(c, 1, 1, &table);
-	if ((t.due < c->core_insert || t.early >= 0) && (c->ins > 0 || c->vacuumed_now) &&
+	matters = t.due < c->core_insert || t.early >= 0;
+	if (((matters && c->ins > 0) || (c->vacuumed_now && (matters || was_counted))) &&
 		!count_is_good(c))
 		count_map(c);
 
