@@ -1,6 +1,7 @@
 """Seed 001: tables created in transactions that are aborted, beside users who read.
 
-A round creates a table with 300 partitions and aborts. Rounds come at a fixed rate.
+A round creates a table with 300 partitions and aborts; rounds follow each other in a loop,
+with a pause of 1.5 s between them, so that no two fall into one second of naptime.
 First in one piece, for the sizes of the catalogs over time; then in short slices, the
 variants by turns, for what the users' queries and new connections (which read the
 catalogs most) get done. In the variant "off" no garbage is made: that is what the users
@@ -18,11 +19,11 @@ from pgsweep.bench.pgbench import Pgbench
 from pgsweep.errors import ServerError
 
 PARTITIONS = 300
-ROUNDS_PER_S = 0.5
+PAUSE_MS = 1500
 READS_PER_S = 200
 ACCOUNTS_SCALE = 5
-SLICES = 3
-LONG_SHARE = 0.8
+SECONDS_PER_SLICE = 12
+LONG_SHARE = 0.6
 MB = 1 << 20
 
 ROUND = """BEGIN;
@@ -36,6 +37,7 @@ BEGIN
     END LOOP;
 END $$;
 ROLLBACK;
+\\sleep {pause_ms} ms
 """
 CATALOGS = ("attribute", "class")
 PROBES = tuple(
@@ -55,14 +57,15 @@ def measure(lab: Lab, options: Options) -> Turns:
     lab.stage("filling pgbench's tables")
     lab.pgbench_init(options.scaled(ACCOUNTS_SCALE))
     lab.run("VACUUM (ANALYZE) pgbench_accounts")
-    script = ROUND.format(partitions=options.scaled(PARTITIONS, least=20))
+    script = ROUND.format(partitions=options.scaled(PARTITIONS, least=20), pause_ms=PAUSE_MS)
     yield
 
     _long(lab, options, script, measured)
     yield
 
-    slice_s = options.seconds * (1 - LONG_SHARE) / SLICES / 2
-    for _ in range(SLICES):
+    slices = max(2, round(options.seconds / SECONDS_PER_SLICE))
+    slice_s = options.seconds * (1 - LONG_SHARE) / slices / 2
+    for _ in range(slices):
         lab.stage("users' queries")
         measured.add("tps", _slice(lab, script, slice_s, connect=False))
         lab.stage("users' connections")
@@ -76,7 +79,7 @@ def measure(lab: Lab, options: Options) -> Turns:
 def _garbage(lab: Lab, script: str) -> Pgbench | None:
     if lab.variant.name == "off":
         return None
-    return lab.pgbench("garbage", script, rate=ROUNDS_PER_S)
+    return lab.pgbench("garbage", script)
 
 
 def _long(lab: Lab, options: Options, script: str, measured: Measured) -> None:
