@@ -171,6 +171,10 @@ BEGIN
     RAISE WARNING 'process % is not running a vacuum', pid;
     RETURN false;
 END $$;
+CREATE FUNCTION sweep.release(pid integer) RETURNS boolean LANGUAGE sql AS 'SELECT sweep.cancel(pid)';
+CREATE FUNCTION sweep.hurry(pid integer) RETURNS boolean LANGUAGE sql AS 'SELECT sweep.cancel(pid)';
+CREATE FUNCTION sweep.slow(pid integer, write_limit float8 DEFAULT NULL, read_limit float8 DEFAULT NULL)
+RETURNS boolean LANGUAGE sql AS 'SELECT sweep.cancel(pid)';
 CREATE FUNCTION sweep.rearm() RETURNS boolean LANGUAGE sql AS 'SELECT false';
 CREATE FUNCTION sweep.reset_runs() RETURNS void LANGUAGE sql AS '';
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep FROM PUBLIC;

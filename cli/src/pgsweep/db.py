@@ -516,9 +516,26 @@ class Session:
 
     def cancel(self, pid: int) -> tuple[bool, str]:
         """Ask the process to give up its vacuum; return whether it was asked, and what was said."""
+        return self._act("cancel", {"pid": pid})
+
+    def slow(
+        self, pid: int, write_limit: float | None, read_limit: float | None
+    ) -> tuple[bool, str]:
+        """Limit the vacuum of a process (MB/s dirtied, read) as long as this session lives."""
+        return self._act("slow", {"pid": pid, "write_limit": write_limit, "read_limit": read_limit})
+
+    def hurry(self, pid: int) -> tuple[bool, str]:
+        """Lift all limits of the vacuum of a process as long as this session lives."""
+        return self._act("hurry", {"pid": pid})
+
+    def release(self, pid: int) -> tuple[bool, str]:
+        """Undo slow and hurry."""
+        return self._act("release", {"pid": pid})
+
+    def _act(self, name: str, params: Mapping[str, Any]) -> tuple[bool, str]:
         self._notices.clear()
-        row = self._dicts("cancel", {"pid": pid})[0]
-        return bool(row["cancelled"]), "; ".join(self._notices)
+        row = self._dicts(name, params)[0]
+        return bool(row["done"]), "; ".join(self._notices)
 
     # -- plumbing ----------------------------------------------------------
 
