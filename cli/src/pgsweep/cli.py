@@ -11,6 +11,7 @@ import typer
 from pgsweep import __version__, errors
 from pgsweep.commands.bench import bench
 from pgsweep.commands.blockers import blockers
+from pgsweep.commands.budget import budget
 from pgsweep.commands.check import CheckCommand, check
 from pgsweep.commands.databases import databases
 from pgsweep.commands.demo import demo
@@ -59,7 +60,7 @@ def _options(
 
 for command in (
     *(demo, bench, report, status, top, progress, runs, databases),
-    *(tables, explain, blockers, doctor),
+    *(tables, explain, blockers, budget, doctor),
 ):
     app.command()(command)
 app.command(cls=CheckCommand)(check)

@@ -46,6 +46,7 @@ from pgsweep.model import (
     Feature,
     Holder,
     LastHour,
+    Limit,
     Progress,
     Run,
     RunFilter,
@@ -53,6 +54,7 @@ from pgsweep.model import (
     Snapshot,
     Status,
     StatusReport,
+    Step,
     Table,
     Waiting,
 )
@@ -327,6 +329,14 @@ class Session:
     def blockers(self) -> tuple[Blocker, ...]:
         """Return what holds the horizon back, from sweep.blockers, the oldest first."""
         return self._rows("blockers", Blocker)
+
+    def budget(self) -> tuple[Limit, ...]:
+        """Return the limits of what vacuums may use, from sweep.budget."""
+        return self._rows("budget", Limit)
+
+    def governor(self, steps: int) -> tuple[Step, ...]:
+        """Return the last steps of the governor, the latest first."""
+        return self._rows("governor", Step, {"steps": steps})
 
     def explain(self, relid: int | None) -> tuple[Cause, ...]:
         """Return what sweep.explain() says of a table, or of the worst ones."""
