@@ -147,6 +147,20 @@ INSERT INTO sweep.blockers VALUES
  now() - interval '10 min', 'SELECT 1', '30,000 dead rows of bench.pgbench_accounts',
  'SELECT pg_terminate_backend(4712);', 'its work is rolled back');
 
+CREATE TABLE sweep.budget (name text, setting text, unit text, configured float8, measured float8,
+    allowed_mb_per_s float8, binding boolean, sensor text, detail text);
+INSERT INTO sweep.budget VALUES
+('write', '20', 'MB/s', 20, 19.6, 20, true, 'ok', 'the limit is used up'),
+('replica lag', '100MB', 'MB', 100, NULL, 3.5, false, 'broken', 'no such file'),
+('device', '0', '%', NULL, NULL, NULL, false, 'not used', NULL);
+CREATE TABLE sweep.governor (at timestamptz, vacuums integer, read_mb_per_s float8, dirty_mb_per_s float8,
+    wal_mb_per_s float8, cpu_pct float8, users_waiting float8, allowed_mb_per_s float8, floor_mb_per_s float8,
+    binding text, decision text, reason text);
+INSERT INTO sweep.governor
+SELECT now() - i * interval '0.25 s', 1, 10 + i, 19, 30, NULL, 0.2, NULL, 2, 'write',
+       CASE WHEN i < 4 THEN 'steady' ELSE 'back off' END, 'the limit is used up: ' || i || ' of 20'
+FROM generate_series(1, 8) i;
+
 CREATE FUNCTION sweep.explain(
     OUT rank integer, OUT relation text, OUT verdict text, OUT cause text, OUT evidence text,
     OUT fix text, OUT risk text) RETURNS SETOF record LANGUAGE sql AS $$
@@ -171,6 +185,10 @@ BEGIN
     RAISE WARNING 'process % is not running a vacuum', pid;
     RETURN false;
 END $$;
+CREATE FUNCTION sweep.release(pid integer) RETURNS boolean LANGUAGE sql AS 'SELECT sweep.cancel(pid)';
+CREATE FUNCTION sweep.hurry(pid integer) RETURNS boolean LANGUAGE sql AS 'SELECT sweep.cancel(pid)';
+CREATE FUNCTION sweep.slow(pid integer, write_limit float8 DEFAULT NULL, read_limit float8 DEFAULT NULL)
+RETURNS boolean LANGUAGE sql AS 'SELECT sweep.cancel(pid)';
 CREATE FUNCTION sweep.rearm() RETURNS boolean LANGUAGE sql AS 'SELECT false';
 CREATE FUNCTION sweep.reset_runs() RETURNS void LANGUAGE sql AS '';
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep FROM PUBLIC;

@@ -196,6 +196,22 @@ def test_explain(pgsweep: Pgsweep, flags: Flags) -> None:
     assert 'there is no table "nothing" in database "stub"' in missing.err
 
 
+def test_budget(pgsweep: Pgsweep, flags: Flags) -> None:
+    lines = pgsweep("budget", *flags).out.splitlines()
+    assert [line.split()[0:2] for line in lines[1:4]] == [
+        ["▶", "write"],
+        ["replica", "lag"],
+        ["device", "-"],
+    ]
+    # Eight steps, two decisions.
+    assert lines[5].split()[:3] == ["FROM", "FOR", "DECISION"]
+    assert [line.split()[2] for line in lines[6:]] == ["steady", "back"]
+    document = pgsweep("budget", "--json", "--steps", "3", *flags).json()
+    assert [limit["name"] for limit in document["limits"]] == ["write", "replica lag", "device"]
+    assert len(document["steps"]) == 3
+    assert len(pgsweep("budget", "--steps", "0", *flags).out.splitlines()) == 4
+
+
 def test_blockers(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("blockers", *flags).out.splitlines()
     assert lines[1].split()[:4] == ["idle", "in", "transaction", "123k"]

@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 import samples
-from pgsweep.tui.state import Action, Panel, UiState, handle_key, next_interval, waiting_key
+from pgsweep.tui.state import (
+    Action,
+    Panel,
+    Question,
+    UiState,
+    Verb,
+    handle_key,
+    next_interval,
+    waiting_key,
+)
 
 SNAPSHOT = samples.snapshot()
 
@@ -95,9 +104,27 @@ def test_cancel_needs_act() -> None:
 @pytest.mark.parametrize("key", ["C", "upper_c"])
 def test_cancel_asks_first(key: str) -> None:
     ui, action = press(UiState(act=True), key)
-    assert (ui.question, action) == (100, Action.NONE)
+    assert (ui.question, action) == (Question(Verb.CANCEL, 100), Action.NONE)
     ui, action = press(ui, "y")
-    assert (ui.question, action) == (100, Action.CANCEL)
+    assert (ui.question, action) == (Question(Verb.CANCEL, 100), Action.ACT)
+
+
+def test_slow_is_half_of_what_it_does_now() -> None:
+    rows = (samples.progress(pid=7, dirty_mb_per_s=8.0, read_mb_per_s=0.2),)
+    ui, _ = handle_key(UiState(act=True), "less_than_sign", replace(SNAPSHOT, progress=rows))
+    assert ui.question == Question(Verb.SLOW, 7, write_limit=4.0, read_limit=0.5)
+    unknown = (samples.progress(pid=7, dirty_mb_per_s=None, read_mb_per_s=None),)
+    ui, _ = handle_key(UiState(act=True), "less_than_sign", replace(SNAPSHOT, progress=unknown))
+    assert ui.question == Question(Verb.SLOW, 7, write_limit=0.5, read_limit=0.5)
+
+
+@pytest.mark.parametrize(
+    ("key", "verb"), [("greater_than_sign", Verb.HURRY), ("equals_sign", Verb.RELEASE)]
+)
+def test_hurry_and_release_ask_first(key: str, verb: Verb) -> None:
+    ui, action = press(UiState(act=True), key)
+    assert (ui.question, action) == (Question(verb, 100), Action.NONE)
+    assert "--act" in press(UiState(), key)[0].message
 
 
 @pytest.mark.parametrize("key", ["n", "escape", "enter", "q", "C", "space"])
@@ -108,7 +135,7 @@ def test_anything_but_yes_is_no(key: str) -> None:
 
 def test_a_parallel_worker_is_cancelled_by_its_leader() -> None:
     ui, _ = press(UiState(act=True), "down", "down", "C")
-    assert ui.question == 200
+    assert ui.question == Question(Verb.CANCEL, 200)
 
 
 def test_cancel_wants_a_running_vacuum() -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 import samples
 from pgsweep.model import Snapshot
 from pgsweep.render import screen
-from pgsweep.tui.state import Panel, UiState
+from pgsweep.tui.state import Panel, Question, UiState, Verb
 
 WIDTHS = (60, 76, 80, 106, 136, 200)
 
@@ -201,10 +201,19 @@ def test_a_hostile_name_is_harmless() -> None:
     assert all(line.plain.isprintable() for line in out)
 
 
-def test_footer_asks() -> None:
-    ui = UiState(act=True, question=100)
-    out = screen.footer(samples.snapshot(), ui, 100).plain
-    assert out == " cancel vacuum of bench.pgbench_accounts (process 100)? y/n"
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        (Question(Verb.CANCEL, 100), " cancel {}? y/n"),
+        (Question(Verb.RELEASE, 100), " release {}? y/n"),
+        (Question(Verb.HURRY, 100), " let {} hurry, with no limit? y/n"),
+        (Question(Verb.SLOW, 100, 4.0, 0.5), " slow {} to 4 MB/s written, 0.5 read? y/n"),
+    ],
+)
+def test_footer_asks(question: Question, asked: str) -> None:
+    ui = UiState(act=True, question=question)
+    out = screen.footer(samples.snapshot(), ui, 110).plain
+    assert out == asked.format("vacuum of bench.pgbench_accounts (process 100)")
 
 
 @pytest.mark.parametrize("room", [15, 17, 21, 30, 37, 60])

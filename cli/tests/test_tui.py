@@ -165,10 +165,26 @@ def test_cancel(stub: ThrowawayServer) -> None:
         await pilot.press("down", "down", "down", "down", "C")
         assert "cancel vacuum of bench.pgbench_accounts (process 48213)? y/n" in footer(app)
         await pilot.press("n")
-        assert "not cancelled" in footer(app)
+        assert "nothing was done" in footer(app)
         await pilot.press("C", "y")
         await until(pilot, lambda: "cancel sent to process 48213" in footer(app))
         await pilot.press("up", "C", "y")
+        await until(pilot, lambda: "process 48400 is not running a vacuum" in footer(app))
+
+    play(stub, scenario, act=True)
+
+
+def test_steering(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("down", "down", "down", "down", "less_than_sign")
+        assert "slow vacuum of bench.pgbench_accounts (process 48213) to " in footer(app)
+        await pilot.press("y")
+        await until(pilot, lambda: "process 48213 is slowed until" in footer(app))
+        await pilot.press("greater_than_sign", "y")
+        await until(pilot, lambda: "process 48213 hurries until" in footer(app))
+        await pilot.press("equals_sign", "y")
+        await until(pilot, lambda: "process 48213 is released" in footer(app))
+        await pilot.press("up", "less_than_sign", "y")
         await until(pilot, lambda: "process 48400 is not running a vacuum" in footer(app))
 
     play(stub, scenario, act=True)

@@ -11,6 +11,7 @@ import typer
 from pgsweep import __version__, errors
 from pgsweep.commands.bench import bench
 from pgsweep.commands.blockers import blockers
+from pgsweep.commands.budget import budget
 from pgsweep.commands.check import CheckCommand, check
 from pgsweep.commands.databases import databases
 from pgsweep.commands.demo import demo
@@ -60,7 +61,7 @@ def _options(
 
 for command in (
     *(demo, bench, report, status, top, progress, runs, databases),
-    *(tables, explain, blockers, doctor, tune),
+    *(tables, explain, blockers, budget, doctor, tune),
 ):
     app.command()(command)
 app.command(cls=CheckCommand)(check)

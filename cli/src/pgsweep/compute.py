@@ -8,7 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pgsweep.model import Blocker, Database, Decision, Progress, Run, StatusReport, Table, Waiting
+from pgsweep.model import (
+    Blocker,
+    Database,
+    Decision,
+    Progress,
+    Run,
+    StatusReport,
+    Step,
+    Table,
+    Waiting,
+)
 
 # Autovacuum is forced at 100 %. Core starts at the setting itself, so a database
 # that is well beyond it has a vacuum that does not get through.
@@ -154,6 +164,32 @@ def is_old(blocker: Blocker, now: datetime) -> bool:
     since = held_since(blocker)
     long = since is not None and now - since >= LONG_HOLDER
     return long or (blocker.age or 0) >= LONG_HOLDER_XIDS
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Steps of the governor that follow each other with the same decision, limit and cause."""
+
+    first: Step
+    last: Step
+
+
+def stretches(steps: Sequence[Step]) -> tuple[Stretch, ...]:
+    """Put steps together, the latest first, as they were given.
+
+    Reasons end with figures that differ from step to step; those are not compared.
+    """
+
+    def alike(step: Step) -> tuple[str, str | None, str]:
+        return step.decision, step.binding, (step.reason or "").rpartition(": ")[0] or ""
+
+    found: list[Stretch] = []
+    for step in steps:
+        if found and alike(found[-1].first) == alike(step):
+            found[-1] = Stretch(first=step, last=found[-1].last)
+        else:
+            found.append(Stretch(first=step, last=step))
+    return tuple(found)
 
 
 def plural(count: int, noun: str) -> str:

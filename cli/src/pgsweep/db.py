@@ -46,6 +46,7 @@ from pgsweep.model import (
     Feature,
     Holder,
     LastHour,
+    Limit,
     Progress,
     Run,
     RunFilter,
@@ -53,6 +54,7 @@ from pgsweep.model import (
     Snapshot,
     Status,
     StatusReport,
+    Step,
     Table,
     TuneFacts,
     Waiting,
@@ -330,6 +332,14 @@ class Session:
         """Return what holds the horizon back, from sweep.blockers, the oldest first."""
         return self._rows("blockers", Blocker)
 
+    def budget(self) -> tuple[Limit, ...]:
+        """Return the limits of what vacuums may use, from sweep.budget."""
+        return self._rows("budget", Limit)
+
+    def governor(self, steps: int) -> tuple[Step, ...]:
+        """Return the last steps of the governor, the latest first."""
+        return self._rows("governor", Step, {"steps": steps})
+
     def explain(self, relid: int | None) -> tuple[Cause, ...]:
         """Return what sweep.explain() says of a table, or of the worst ones."""
         if relid is None:
@@ -518,9 +528,26 @@ class Session:
 
     def cancel(self, pid: int) -> tuple[bool, str]:
         """Ask the process to give up its vacuum; return whether it was asked, and what was said."""
+        return self._act("cancel", {"pid": pid})
+
+    def slow(
+        self, pid: int, write_limit: float | None, read_limit: float | None
+    ) -> tuple[bool, str]:
+        """Limit the vacuum of a process (MB/s dirtied, read) as long as this session lives."""
+        return self._act("slow", {"pid": pid, "write_limit": write_limit, "read_limit": read_limit})
+
+    def hurry(self, pid: int) -> tuple[bool, str]:
+        """Lift all limits of the vacuum of a process as long as this session lives."""
+        return self._act("hurry", {"pid": pid})
+
+    def release(self, pid: int) -> tuple[bool, str]:
+        """Undo slow and hurry."""
+        return self._act("release", {"pid": pid})
+
+    def _act(self, name: str, params: Mapping[str, Any]) -> tuple[bool, str]:
         self._notices.clear()
-        row = self._dicts("cancel", {"pid": pid})[0]
-        return bool(row["cancelled"]), "; ".join(self._notices)
+        row = self._dicts(name, params)[0]
+        return bool(row["done"]), "; ".join(self._notices)
 
     # -- tuning ------------------------------------------------------------
 

@@ -305,6 +305,41 @@ class Blocker:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """A row of sweep.budget: one limit of what vacuums may use."""
+
+    name: str
+    setting: str | None
+    unit: str | None
+    configured: float | None
+    measured: float | None
+    # what this limit leaves
+    allowed_mb_per_s: float | None
+    binding: bool
+    # ok, absent, broken or not used
+    sensor: str
+    detail: str | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A row of sweep.governor: what was measured, allowed, and why."""
+
+    at: datetime
+    vacuums: int
+    read_mb_per_s: float | None
+    dirty_mb_per_s: float | None
+    wal_mb_per_s: float | None
+    cpu_pct: float | None
+    users_waiting: float | None
+    allowed_mb_per_s: float | None
+    floor_mb_per_s: float | None
+    binding: str | None
+    decision: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class Cause:
     """A row of sweep.explain(): why a table is not vacuumed, the worst first."""
 

@@ -18,7 +18,7 @@ def top(
         float, typer.Option("--interval", "-i", min=0.5, max=60, help="Seconds between reads.")
     ] = 1.0,
     act: Annotated[
-        bool, typer.Option("--act", help="Allow C to cancel a vacuum, after a question.")
+        bool, typer.Option("--act", help="Allow C < > = to cancel, slow, hurry, release.")
     ] = False,
 ) -> int:
     """Watch running vacuums, recent runs and databases live; h shows the keys."""

@@ -1,1 +1,1 @@
-SELECT sweep.cancel(%(pid)s) AS cancelled
+SELECT sweep.cancel(%(pid)s) AS done

@@ -14,7 +14,7 @@ from typing import Any
 from pgsweep import compute
 from pgsweep.checks import Check, exit_code
 from pgsweep.core.overview import Overview
-from pgsweep.model import StatusReport
+from pgsweep.model import Limit, StatusReport, Step
 from pgsweep.nagios import BY_NAME, Outcome
 
 
@@ -47,6 +47,16 @@ def status(report: StatusReport) -> str:
             "databases": [dataclasses.asdict(database) for database in report.databases],
             "snoozed": report.snoozed,
             "problems": list(compute.problems(report)),
+        }
+    )
+
+
+def budget(limits: Sequence[Limit], steps: Sequence[Step]) -> str:
+    """Return the object that `budget --json` prints."""
+    return dump(
+        {
+            "limits": [dataclasses.asdict(limit) for limit in limits],
+            "steps": [dataclasses.asdict(step) for step in steps],
         }
     )
 

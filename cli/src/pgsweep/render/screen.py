@@ -12,7 +12,7 @@ from pgsweep import compute
 from pgsweep.compute import Line
 from pgsweep.model import Database, Run, Server, Snapshot, Status, Waiting
 from pgsweep.render import answers, columns, grid, text
-from pgsweep.tui.state import Panel, UiState, panels, waiting_key
+from pgsweep.tui.state import Panel, Question, UiState, Verb, panels, waiting_key
 
 T = TypeVar("T")
 
@@ -23,6 +23,7 @@ Space      freeze the display, and go on
 Up Down    select a row (also k j)
 Tab 1-4    go to a panel; 4 where the server knows what is next
 C          cancel the selected vacuum (asks; only with --act)
+< > =      slow it to half, let it hurry, release it (the same)
 r          read now
 h ?        this help
 q          quit
@@ -237,12 +238,7 @@ def panel_title(panel: Panel, snapshot: Snapshot | None) -> str:
 def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
     """Return the last line: a question, a message, or the keys."""
     if ui.question is not None:
-        name = f"process {ui.question}"
-        rows = snapshot.progress if snapshot else ()
-        for row in rows:
-            if row.pid == ui.question:
-                name = f"vacuum of {compute.relation(row)} (process {row.pid})"
-        question = f" cancel {text.printable(name)}? y/n"
+        question = _question(ui.question, snapshot)
         return Text(text.cut(question, width), style="bold black on yellow", no_wrap=True)
     if ui.message:
         return Text(text.cut(f" {text.printable(ui.message)}", width), style="bold", no_wrap=True)
@@ -259,6 +255,20 @@ def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
         line.append(f" {what}  ")
     line.truncate(width)
     return line
+
+
+def _question(asked: Question, snapshot: Snapshot | None) -> str:
+    name = f"process {asked.pid}"
+    for row in snapshot.progress if snapshot else ():
+        if row.pid == asked.pid:
+            name = f"vacuum of {compute.relation(row)} (process {row.pid})"
+    name = text.printable(name)
+    if asked.verb is Verb.SLOW:
+        limits = f"{asked.write_limit:g} MB/s written, {asked.read_limit:g} read"
+        return f" slow {name} to {limits}? y/n"
+    if asked.verb is Verb.HURRY:
+        return f" let {name} hurry, with no limit? y/n"
+    return f" {asked.verb.value} {name}? y/n"
 
 
 def heights(

@@ -43,7 +43,7 @@ class Trouble(Message):
 
 
 class Answered(Message):
-    """What came of a cancel."""
+    """What came of what a key asked for."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class TopApp(App[None]):
         self.draw()
 
     def on_answered(self, message: Answered) -> None:
-        """Say what came of a cancel."""
+        """Say what came of it."""
         self.ui = replace(self.ui, message=message.text)
         self.draw()
 
@@ -199,10 +199,10 @@ class TopApp(App[None]):
             fetcher.set(self.ui.interval_s, self.ui.frozen)
         if action is Action.QUIT:
             self.exit()
-        elif action is Action.CANCEL:
-            pid, self.ui = self.ui.question, replace(self.ui, question=None)
-            if fetcher is not None and pid is not None:
-                fetcher.cancel(pid)
+        elif action is Action.ACT:
+            question, self.ui = self.ui.question, replace(self.ui, question=None)
+            if fetcher is not None and question is not None:
+                fetcher.act(question)
         elif action is Action.REFRESH and fetcher is not None:
             fetcher.read_now()
         self.draw()

@@ -9,8 +9,26 @@ from collections.abc import Callable
 from pgsweep import errors
 from pgsweep.db import Session
 from pgsweep.model import Snapshot
+from pgsweep.tui.state import Question, Verb
 
 RETRY_S = 1.0
+DONE = {
+    Verb.CANCEL: "cancel sent to process {pid}",
+    Verb.SLOW: "process {pid} is slowed until it is released (=) or top ends",
+    Verb.HURRY: "process {pid} hurries until it is released (=) or top ends",
+    Verb.RELEASE: "process {pid} is released",
+}
+
+
+def _do(session: Session, asked: Question) -> tuple[bool, str]:
+    """Return whether it was done, and what the server said."""
+    if asked.verb is Verb.CANCEL:
+        return session.cancel(asked.pid)
+    if asked.verb is Verb.SLOW:
+        return session.slow(asked.pid, asked.write_limit, asked.read_limit)
+    if asked.verb is Verb.HURRY:
+        return session.hurry(asked.pid)
+    return session.release(asked.pid)
 
 
 class Fetcher(threading.Thread):
@@ -35,7 +53,7 @@ class Fetcher(threading.Thread):
         self._paused = False
         self._stopping = False
         self._wake = threading.Event()
-        self._cancels: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[Question] = queue.SimpleQueue()
         self._on_snapshot = on_snapshot
         self._on_trouble = on_trouble
         self._on_answer = on_answer
@@ -48,9 +66,9 @@ class Fetcher(threading.Thread):
         """Read without waiting for the end of the interval."""
         self._wake.set()
 
-    def cancel(self, pid: int) -> None:
-        """Have the vacuum of a process cancelled; the answer comes by on_answer."""
-        self._cancels.put(pid)
+    def act(self, question: Question) -> None:
+        """Have it done to a process; the answer comes by on_answer."""
+        self._asked.put(question)
         self._wake.set()
 
     def stop(self) -> None:
@@ -77,23 +95,23 @@ class Fetcher(threading.Thread):
     def _step(self) -> None:
         if self._session is None:
             self._session = self._reconnect()
-        while not self._cancels.empty():
-            self._cancel_one(self._session, self._cancels.get())
+        while not self._asked.empty():
+            self._act_one(self._session, self._asked.get())
         if not self._paused:
             self._on_snapshot(self._session.snapshot())
 
-    def _cancel_one(self, session: Session, pid: int) -> None:
+    def _act_one(self, session: Session, asked: Question) -> None:
         try:
-            asked, said = session.cancel(pid)
+            done, said = _do(session, asked)
         except errors.ConnectionLostError:
             raise
         except errors.DatabaseError as exc:
             self._on_answer(exc.one_line())
             return
-        if asked:
-            self._on_answer(f"cancel sent to process {pid}")
+        if done:
+            self._on_answer(DONE[asked.verb].format(pid=asked.pid))
         else:
-            self._on_answer(said or f"process {pid} is not running a vacuum")
+            self._on_answer(said or f"process {asked.pid} is not running a vacuum")
 
     def _drop(self) -> None:
         if self._session is not None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from pgsweep import compute
-from pgsweep.model import Snapshot, Waiting
+from pgsweep.model import Progress, Snapshot, Waiting
 
+# A vacuum is slowed to half of what it does now, but not below this (MB/s).
+SLOWEST_MB_PER_S = 0.5
 INTERVALS_S = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0, 60.0)
 
 
@@ -39,7 +41,42 @@ class Action(Enum):
     NONE = "none"
     QUIT = "quit"
     REFRESH = "refresh"
+    # What the question asked for.
+    ACT = "act"
+
+
+class Verb(Enum):
+    """What can be done to a running vacuum."""
+
     CANCEL = "cancel"
+    SLOW = "slow"
+    HURRY = "hurry"
+    RELEASE = "release"
+
+
+VERBS = {
+    "C": Verb.CANCEL,
+    "upper_c": Verb.CANCEL,
+    "less_than_sign": Verb.SLOW,
+    "<": Verb.SLOW,
+    "greater_than_sign": Verb.HURRY,
+    ">": Verb.HURRY,
+    "equals_sign": Verb.RELEASE,
+    "=": Verb.RELEASE,
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be done to the vacuum of a process if the answer is yes.
+
+    write_limit, read_limit: MB/s, of SLOW only; None: that rate is not limited.
+    """
+
+    verb: Verb
+    pid: int
+    write_limit: float | None = None
+    read_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -51,8 +88,7 @@ class UiState:
     focus: Panel = Panel.PROGRESS
     frozen: bool = False
     help: bool = False
-    # The process whose vacuum is to be cancelled if the answer is yes.
-    question: int | None = None
+    question: Question | None = None
     message: str = ""
     # Why there is no fresh data, or nothing.
     trouble: str = ""
@@ -116,16 +152,16 @@ def handle_key(ui: UiState, key: str, snapshot: Snapshot | None) -> tuple[UiStat
         return replace(ui, focus=there[(at + step) % len(there)]), Action.NONE
     if key in ("up", "k", "down", "j", "pageup", "pagedown", "home", "end"):
         return _move(ui, key, snapshot), Action.NONE
-    if key in ("C", "upper_c"):
-        return _ask(ui, snapshot), Action.NONE
+    if key in VERBS:
+        return _ask(ui, VERBS[key], snapshot), Action.NONE
     return ui, Action.NONE
 
 
 def _answer(ui: UiState, key: str) -> tuple[UiState, Action]:
     if key in ("y", "Y", "upper_y"):
-        # The question stays: the application takes the process from it.
-        return ui, Action.CANCEL
-    return replace(ui, question=None, message="not cancelled"), Action.NONE
+        # The question stays: the application takes what to do from it.
+        return ui, Action.ACT
+    return replace(ui, question=None, message="nothing was done"), Action.NONE
 
 
 def _move(ui: UiState, key: str, snapshot: Snapshot | None) -> UiState:
@@ -145,10 +181,10 @@ def _move(ui: UiState, key: str, snapshot: Snapshot | None) -> UiState:
     return replace(ui, selected=selected)
 
 
-def _ask(ui: UiState, snapshot: Snapshot | None) -> UiState:
+def _ask(ui: UiState, verb: Verb, snapshot: Snapshot | None) -> UiState:
     if not ui.act:
         return replace(
-            ui, message="read-only: start pgsweep top --act to be able to cancel a vacuum"
+            ui, message="read-only: start pgsweep top --act to cancel, slow or hurry a vacuum"
         )
     if ui.focus is not Panel.PROGRESS:
         return replace(ui, message="go to panel 1 and select a vacuum first")
@@ -157,5 +193,17 @@ def _ask(ui: UiState, snapshot: Snapshot | None) -> UiState:
         return replace(ui, message="no vacuum is running")
     lines = compute.with_workers(snapshot.progress)
     row = lines[ui.position(Panel.PROGRESS, keys)].row
-    # A parallel worker ends with its leader.
-    return replace(ui, question=row.leader_pid or row.pid)
+    # A parallel worker does as its leader does.
+    row = next((line.row for line in lines if line.row.pid == row.leader_pid), row)
+    if verb is Verb.SLOW:
+        return replace(ui, question=_slower(row))
+    return replace(ui, question=Question(verb, row.pid))
+
+
+def _slower(row: Progress) -> Question:
+    """Return the question whether a vacuum shall do half of what it does now."""
+
+    def half(rate: float | None) -> float:
+        return max(round((rate or 0) / 2, 1), SLOWEST_MB_PER_S)
+
+    return Question(Verb.SLOW, row.pid, half(row.dirty_mb_per_s), half(row.read_mb_per_s))

@@ -1,0 +1,1 @@
+SELECT sweep.hurry(%(pid)s) AS done

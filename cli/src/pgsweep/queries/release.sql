@@ -1,0 +1,1 @@
+SELECT sweep.release(%(pid)s) AS done
