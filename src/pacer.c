@@ -281,6 +281,9 @@ apply(const PaceResult *result)
 	pacer.limit = pacer.kind == PACER_CORE ? compat_cost_limit() : result->limit;
 	compat_cost_delay() = pacer.delay;
 	compat_cost_limit() = pacer.limit;
+	/* only a nap clears it, and it is an int: a large table would overflow it */
+	if (pacer.delay <= 0)
+		VacuumCostBalance = 0;
 	if (!VacuumCostActive && pacer.delay > 0)
 	{
 		VacuumCostBalance = 0;
