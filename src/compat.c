@@ -284,6 +284,32 @@ compat_backend_status(void)
 	return (PgBackendStatus *) MyBEEntry - compat_backend_index();
 }
 
+/*
+ * The same for a process without an entry: from core's copy, which it makes
+ * and frees again.
+ */
+void
+compat_copy_application_name(int pid, char *name, size_t size)
+{
+	int			count;
+
+	name[0] = '\0';
+	pgstat_clear_backend_activity_snapshot();
+	count = pgstat_fetch_stat_numbackends();
+	for (int i = 1; i <= count; i++)
+	{
+#if PG_VERSION_NUM >= 160000
+		LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
+#else
+		LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(i);
+#endif
+
+		if (local != NULL && local->backendStatus.st_procpid == pid)
+			strlcpy(name, local->backendStatus.st_appname, size);
+	}
+	pgstat_clear_backend_activity_snapshot();
+}
+
 /* Does it decode a database's WAL?  Since 16 its own entry says so. */
 bool
 compat_walsender_has_database(int pid)
@@ -293,7 +319,7 @@ compat_walsender_has_database(int pid)
 	{
 		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
 
-		if (proc->pid == pid)
+		if (proc->procLatch.owner_pid == pid)
 			return proc->databaseId != InvalidOid;
 	}
 #endif

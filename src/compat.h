@@ -256,6 +256,7 @@ extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
 extern bool compat_may_vacuum(Oid relid);
 extern void compat_wake_checkpointer(void);
 extern struct PgBackendStatus *compat_backend_status(void);
+extern void compat_copy_application_name(int pid, char *name, size_t size);
 extern bool compat_walsender_has_database(int pid);
 extern int	compat_server_version_built(void);
 extern const char *compat_rewrite_phase_name(int phase, const char *const *names, int count);

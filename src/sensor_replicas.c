@@ -27,6 +27,7 @@ typedef struct Watched
 {
 	int			pid;			/* of the walsender; 0: free */
 	bool		seen;			/* in this step */
+	char		name[NAMEDATALEN];	/* empty: not known yet */
 	DelayWatch	watch;
 } Watched;
 
@@ -38,20 +39,27 @@ typedef struct Standby
 	XLogRecPtr	flush;
 	XLogRecPtr	apply;
 	TimeOffset	apply_lag;		/* us; -1: unknown */
-	char		name[NAMEDATALEN];
+	Watched    *watched;		/* NULL: there are too many */
+	const char *name;
 } Standby;
 
 static Watched watched[WATCHED_LIMIT];
 static LagTrail trail;
 static TimestampTz before_at = 0;
 
-/* The application's name, as it may change at any time; empty: not found. */
+/*
+ * The application's name, when a walsender is seen first; empty: it has not
+ * said it yet.  The governor has no entry of its own, and has to take core's
+ * copies, which allocates: so once for each standby that connects.
+ */
 static void
 copy_name(int pid, char *name, size_t size)
 {
 	PgBackendStatus *entries = compat_backend_status();
 
 	name[0] = '\0';
+	if (entries == NULL)
+		compat_copy_application_name(pid, name, size);
 	for (int i = 0; entries != NULL && i < MaxBackends; i++)
 	{
 		volatile PgBackendStatus *entry = &entries[i];
@@ -93,9 +101,31 @@ is_listed(const char *name, const char *list)
 			item--;
 		if (item > 0 && item == length && pg_strncasecmp(list, name, length) == 0)
 			return true;
+		if (item == 1 && *list == '*')
+			return true;
 		list = next;
 	}
 	return false;
+}
+
+static Watched *
+find_watched(int pid)
+{
+	Watched    *unused = NULL;
+
+	for (int i = 0; i < WATCHED_LIMIT; i++)
+	{
+		if (watched[i].pid == pid)
+			return &watched[i];
+		if (watched[i].pid == 0 && unused == NULL)
+			unused = &watched[i];
+	}
+	if (unused != NULL)
+	{
+		memset(unused, 0, sizeof(*unused));
+		unused->pid = pid;
+	}
+	return unused;
 }
 
 /* False: not a walsender for a physical standby. */
@@ -119,28 +149,15 @@ copy_standby(int i, Standby *out)
 	/* before 16 the entry does not tell, but decoding needs a database */
 	if (compat_walsender_has_database(out->pid))
 		return false;
-	copy_name(out->pid, out->name, sizeof(out->name));
+	out->watched = find_watched(out->pid);
+	out->name = "";
+	if (out->watched == NULL)
+		return true;
+	out->watched->seen = true;
+	if (out->watched->name[0] == '\0')
+		copy_name(out->pid, out->watched->name, sizeof(out->watched->name));
+	out->name = out->watched->name;
 	return true;
-}
-
-static Watched *
-find_watched(int pid)
-{
-	Watched    *unused = NULL;
-
-	for (int i = 0; i < WATCHED_LIMIT; i++)
-	{
-		if (watched[i].pid == pid)
-			return &watched[i];
-		if (watched[i].pid == 0 && unused == NULL)
-			unused = &watched[i];
-	}
-	if (unused != NULL)
-	{
-		memset(unused, 0, sizeof(*unused));
-		unused->pid = pid;
-	}
-	return unused;
 }
 
 static double
@@ -170,19 +187,14 @@ count_standby(ReplicaReading *out, const Standby *s, XLogRecPtr end, const Senso
 	double		flush_bytes = bytes_behind(end, s->flush);
 	double		flush_ms = ms_behind(now, s->flush, -1);
 	bool		over = bytes > wanted->max_lag_bytes && ms > wanted->max_lag_ms;
-	Watched    *w = find_watched(s->pid);
 	bool		further;
 
-	if (w != NULL)
+	if (s->watched != NULL && delay_watch(&s->watched->watch, now, ms, flush_ms, over))
 	{
-		w->seen = true;
-		if (delay_watch(&w->watch, now, ms, flush_ms, over))
-		{
-			snprintf(out->why, sizeof(out->why), "\"%s\" replays with a constant delay: what it has received counts",
-					 s->name);
-			bytes = flush_bytes;
-			ms = flush_ms;
-		}
+		snprintf(out->why, sizeof(out->why), "\"%s\" replays with a constant delay: what it has received counts",
+				 s->name);
+		bytes = flush_bytes;
+		ms = flush_ms;
 	}
 	further = wanted->max_lag_ms > 0 ? ms > out->lag_ms : bytes > out->lag_bytes;
 	if (out->standbys == 0 || further)

@@ -82,6 +82,16 @@ is_vacuuming(volatile PGPROC *proc, int pid)
 		((volatile MeterSlot *) &sweep_meters[i])->pid == pid;
 }
 
+/*
+ * Its process; 0: none.  Before 17 an entry keeps the pid of the process that
+ * left; only the latch says that it is gone (InitProcess(), ProcKill()).
+ */
+static int
+pid_of(volatile PGPROC *proc)
+{
+	return proc->procLatch.owner_pid;
+}
+
 static bool
 is_user(volatile PGPROC *proc, int pid)
 {
@@ -94,7 +104,7 @@ is_user(volatile PGPROC *proc, int pid)
 
 	/* a background worker counts as part of the query that it works for */
 	return leader != NULL && leader != proc && compat_proc_is_client(leader) &&
-		!is_vacuuming(leader, leader->pid);
+		!is_vacuuming(leader, pid_of(leader));
 }
 
 /* Locks that are held while WAL is written, or copied into its buffers. */
@@ -137,7 +147,7 @@ sensor_users_sample(void)
 		if (next_entry >= entries)
 			next_entry = 0;
 		proc = &ProcGlobal->allProcs[next_entry++];
-		pid = proc->pid;
+		pid = pid_of(proc);
 		if (pid != 0 && is_user(proc, pid))
 			count_user(proc->wait_event_info, weight);
 	}
