@@ -90,7 +90,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		valve->climb_s += v->dt_s;
 		to = GROW_INVERSE * THROTTLE_START / valve->allowed * v->dt_s +
 			GROW_CUBIC * (pow(valve->climb_s, 3) - pow(from, 3));
-		if (valve->allowed > NEAR_KNEE * valve->knee && valve->climb_s < KNEE_S)
+		if (valve->knee > 0 && valve->allowed > NEAR_KNEE * valve->knee && valve->climb_s < KNEE_S)
 			to *= KNEE_GROWTH;
 		to += valve->allowed;
 		if (valve->climb_s > FORGET_S)
