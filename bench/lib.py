@@ -277,14 +277,18 @@ def percent(share: float, digits: int = 2) -> str:
 
 
 @contextlib.contextmanager
-def server(options: argparse.Namespace, *settings: Mapping[str, str]) -> Iterator[ThrowawayServer]:
-    """Start a server that ends with the block; later settings win."""
+def server(
+    options: argparse.Namespace, *settings: Mapping[str, str], parent: Path | None = None
+) -> Iterator[ThrowawayServer]:
+    """Start a server that ends with the block, below `parent`; later settings win."""
     merged: dict[str, str] = {}
     for part in settings:
         merged.update(part)
     with (
         Interrupts().installed() as interrupts,
-        ThrowawayServer(options.pg_config, merged, interrupts, keep=options.keep) as started,
+        ThrowawayServer(
+            options.pg_config, merged, interrupts, keep=options.keep, parent=parent
+        ) as started,
     ):
         yield started
 

@@ -19,6 +19,7 @@ typedef struct GovernorVacuums
 	int			running;		/* those that the budget is about */
 	int			all;			/* and all others that could be steered */
 	Rates		used;			/* of the former */
+	double		removed_rows_s; /* found dead, to be removed in the same run */
 } GovernorVacuums;
 
 /* governor_vacuums.c */

@@ -9,31 +9,57 @@
 
 #include <math.h>
 
-#include "utils/guc.h"
+#include "pgtime.h"
+#include "utils/timestamp.h"
 
+#include "policy/limit_text.h"
+#include "policy/windows.h"
 #include "settings.h"
 #include "shmem.h"
 
 /* Where a slot may keep any amount of WAL; core's max_slot_wal_keep_size. */
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "replication/slot.h"
 
-static void
-get_replica_lag(ThrottleSettings *out)
-{
-	int			value;
+/* with its line pointer: an estimate, for how much bloat grows */
+#define DEAD_ROW_BYTES	128
 
-	if (sweep_max_replica_lag == NULL || sweep_max_replica_lag[0] == '\0')
+/* What sweep.windows sets instead at this hour; the check hook has read it already. */
+static void
+apply_window(ThrottleSettings *s, TimestampTz now)
+{
+	pg_time_t	seconds = timestamptz_to_time_t(now);
+	struct pg_tm *local = pg_localtime(&seconds, log_timezone);
+	static Windows windows;		/* large */
+	const Window *window;
+	LimitError	error;
+	double	   *const to[WINDOW_SETTING_COUNT] = {
+		[WINDOW_READ_LIMIT] = &s->ceilings.read,
+		[WINDOW_WRITE_LIMIT] = &s->ceilings.write,
+		[WINDOW_WAL_LIMIT] = &s->ceilings.wal,
+		[WINDOW_FLOOR] = &s->floor,
+		[WINDOW_IO_LATENCY_LIMIT] = &s->io_latency_ms,
+		[WINDOW_DEVICE_UTILIZATION] = &s->device_pct,
+		[WINDOW_CPU_LIMIT] = &s->cpu_pct,
+	};
+
+	if (sweep_windows == NULL || sweep_windows[0] == '\0' || local == NULL ||
+		!windows_parse(sweep_windows, &windows, &error))
 		return;
-	if (parse_int(sweep_max_replica_lag, &value, GUC_UNIT_KB, NULL))
-		out->replica_lag_bytes = value * 1024.0;
-	else if (parse_int(sweep_max_replica_lag, &value, GUC_UNIT_MS, NULL))
-		out->replica_lag_ms = value;
+	window = windows_at(&windows, local->tm_hour * 60 + local->tm_min);
+	for (int i = 0; window != NULL && i < WINDOW_SETTING_COUNT; i++)
+	{
+		if (window->set[i])
+			*to[i] = window->value[i] * (i <= WINDOW_FLOOR ? RATES_MB : 1);
+	}
 }
 
 void
 governor_limits_get(ThrottleSettings *out, TimestampTz now)
 {
+	LimitError	error;
+
 	memset(out, 0, sizeof(*out));
 	out->ceilings.read = sweep_read_limit * RATES_MB;
 	out->ceilings.write = sweep_write_limit * RATES_MB;
@@ -41,15 +67,15 @@ governor_limits_get(ThrottleSettings *out, TimestampTz now)
 	out->io_latency_ms = sweep_io_latency_limit;
 	out->device_pct = sweep_device_utilization;
 	out->cpu_pct = sweep_cpu_limit;
-	get_replica_lag(out);
+	if (sweep_max_replica_lag != NULL)
+		(void) limit_parse_lag(sweep_max_replica_lag, &out->replica_lag_bytes, &out->replica_lag_ms, &error);
 	out->wal_disk_pct = sweep_wal_disk_limit;
 	out->slot_keep_bytes = max_slot_wal_keep_size_mb > 0 ? max_slot_wal_keep_size_mb * RATES_MB : 0;
 	out->floor = sweep_floor * RATES_MB;
 	out->adaptive = sweep_adaptive;
-	if (sweep_reclaim_rate != NULL && pg_strcasecmp(sweep_reclaim_rate, "auto") == 0)
-		out->reclaim_auto = true;
-	else if (sweep_reclaim_rate != NULL && sweep_reclaim_rate[0] != '\0')
-		(void) parse_real(sweep_reclaim_rate, &out->reclaim_rows_s, 0, NULL);
+	if (sweep_reclaim_rate != NULL)
+		(void) limit_parse_reclaim(sweep_reclaim_rate, &out->reclaim_auto, &out->reclaim_rows_s, &error);
+	apply_window(out, now);
 }
 
 /* Is any set that is not always looked at? */
@@ -79,6 +105,50 @@ worst_ratio(void)
 	return worst;
 }
 
+/* Transactions that write, a second: each takes an id. */
+static double
+commits_s(TimestampTz now)
+{
+	static FullTransactionId before;
+	static TimestampTz before_at = 0;
+	FullTransactionId next = ReadNextFullTransactionId();
+	double		s = (double) (now - before_at) / 1000000.0;
+	double		rate = -1;
+
+	if (before_at != 0 && s > 0 && s <= 10)
+		rate = (double) (U64FromFullTransactionId(next) - U64FromFullTransactionId(before)) / s;
+	before = next;
+	before_at = now;
+	return rate;
+}
+
+/*
+ * Rows that die, a second, in all databases: what the scout counted more than in
+ * its round before.  Negative when it has counted nothing new.
+ */
+static double
+produced_rows_s(TimestampTz now)
+{
+	static int64 before = -1;
+	static TimestampTz before_at;
+	int64		dead = 0;
+	double		rate = -1;
+
+	LWLockAcquire(shmem_lock(LOCK_DATABASES), LW_SHARED);
+	for (int i = 0; i < sweep_shared->databases_count; i++)
+		dead += sweep_shared->databases[i].dead_tuples;
+	LWLockRelease(shmem_lock(LOCK_DATABASES));
+
+	if (dead == before && now - before_at < 10 * USECS_PER_SEC)
+		return -1;
+	/* fewer: a vacuum has ended; how many died meanwhile is not known */
+	if (before >= 0 && now > before_at && dead >= before)
+		rate = (double) (dead - before) * USECS_PER_SEC / (double) (now - before_at);
+	before = dead;
+	before_at = now;
+	return rate;
+}
+
 void
 governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 					 SensorsReading *sensors, TimestampTz now)
@@ -96,7 +166,8 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	sensors_sense(sensors, &wanted, now);
 
 	memset(out, 0, sizeof(*out));
-	out->produced_rows_s = -1;
+	out->produced_rows_s = produced_rows_s(now);
+	out->dead_row_bytes = DEAD_ROW_BYTES;
 	out->worst_ratio = worst_ratio();
 	out->disk = (ThrottleSensor) sensors->disk.state;
 	out->latency_ms = sensors->disk.latency_ms;
@@ -104,7 +175,7 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	out->users = (ThrottleSensor) sensors->users.state;
 	out->active = sensors->users.active;
 	out->waiting = sensors->users.waiting_io + sensors->users.waiting_wal;
-	out->commits_s = -1;
+	out->commits_s = commits_s(now);
 	out->base_backups = sensors->users.base_backups;
 	out->wal = (ThrottleSensor) sensors->wal.state;
 	out->archiver_failing = sensors->wal.archiver_failing;

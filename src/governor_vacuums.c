@@ -38,7 +38,9 @@ typedef struct Vacuum
 
 	TimestampTz at;				/* the sample that it was known by */
 	RunCounters used;
+	int64		dead;			/* rows that it has found in this pass */
 	Rates		rates;
+	double		removed_rows_s;
 	PacerGrant	grant;			/* as it was given last */
 } Vacuum;
 
@@ -77,6 +79,15 @@ measure(Vacuum *v)
 	v->rates.write = Max((double) (last->used.blks_dirtied - v->used.blks_dirtied) * BLCKSZ / s, 0);
 	v->rates.wal = Max(((double) last->used.wal_bytes - (double) v->used.wal_bytes) / s, 0);
 	v->rates.total = v->rates.read + v->rates.write + v->rates.wal;
+	/* they start anew with each pass over the indexes */
+	v->removed_rows_s = 0;
+	if (slot->command == RUN_VACUUM)
+	{
+		int64		dead = slot->params[COMPAT_PROGRESS_DEAD_ROWS];
+
+		v->removed_rows_s = (double) Max(dead - v->dead, 0) / s;
+		v->dead = dead;
+	}
 	v->used = last->used;
 	v->at = last->at;
 }
@@ -158,6 +169,7 @@ governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 		out->used.write += v->rates.write;
 		out->used.wal += v->rates.wal;
 		out->used.total += v->rates.total;
+		out->removed_rows_s += v->removed_rows_s;
 	}
 }
 

@@ -13,6 +13,9 @@
 #include "utils/guc.h"
 #include "utils/varlena.h"
 
+#include "policy/limit_text.h"
+#include "policy/windows.h"
+
 int			sweep_mode = SWEEP_OBSERVE;
 char	   *sweep_databases = NULL;
 char	   *sweep_exclude_databases = NULL;
@@ -177,46 +180,44 @@ work_mem_check(int *newval, void **extra, GucSource source)
 	return true;
 }
 
-/* '100MB' or '5s': a unit says which of the two it is. */
+/* Says what policy/limit_text found wrong, and where. */
+static bool
+refuse(const char *text, const LimitError *error)
+{
+	GUC_check_errdetail("At \"%s\": %s.", text + error->position, error->what);
+	return false;
+}
+
 static bool
 replica_lag_check(char **newval, void **extra, GucSource source)
 {
-	int			value;
+	LimitError	error;
+	double		bytes;
+	double		ms;
 
-	if (*newval == NULL || **newval == '\0')
-		return true;
-	if (!isdigit((unsigned char) (*newval)[strlen(*newval) - 1]) &&
-		(parse_int(*newval, &value, GUC_UNIT_KB, NULL) ||
-		 parse_int(*newval, &value, GUC_UNIT_MS, NULL)) && value >= 0)
-		return true;
-	GUC_check_errhint("Give an amount of WAL, as \"100MB\", or a time, as \"5s\".");
-	return false;
+	return *newval == NULL || limit_parse_lag(*newval, &bytes, &ms, &error) ||
+		refuse(*newval, &error);
 }
 
 static bool
 reclaim_rate_check(char **newval, void **extra, GucSource source)
 {
-	double		value;
+	LimitError	error;
+	bool		automatic;
+	double		rows_s;
 
-	if (*newval == NULL || **newval == '\0' || pg_strcasecmp(*newval, "auto") == 0)
-		return true;
-	if (parse_real(*newval, &value, 0, NULL) && value >= 0)
-		return true;
-	GUC_check_errhint("Give a number of dead rows per second, or \"auto\".");
-	return false;
+	return *newval == NULL || limit_parse_reclaim(*newval, &automatic, &rows_s, &error) ||
+		refuse(*newval, &error);
 }
 
-/* Whether the words mean anything is for the governor to say. */
 static bool
 windows_check(char **newval, void **extra, GucSource source)
 {
-	if (*newval == NULL || **newval == '\0')
-		return true;
-	if (strchr(*newval, '=') != NULL &&
-		strspn(*newval, "abcdefghijklmnopqrstuvwxyz_0123456789:=.,-+ ") == strlen(*newval))
-		return true;
-	GUC_check_errhint("Give times and limits, as \"08:00-20:00 write_limit=20, else write_limit=150\".");
-	return false;
+	LimitError	error;
+	Windows		windows;
+
+	return *newval == NULL || windows_parse(*newval, &windows, &error) ||
+		refuse(*newval, &error);
 }
 
 DatabaseScope

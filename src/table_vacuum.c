@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/autovacuum.h"
+#include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "utils/guc.h"
 
@@ -27,6 +28,7 @@
  * others: not for long.
  */
 #define ANALYZE_LOCK_TIMEOUT_MS	100
+#define ADAPTIVE_FLUSH_BLOCKS	4
 
 static const char *my_database;
 static int	server_log_level;	/* log_min_messages before we lowered it */
@@ -85,6 +87,13 @@ apply_table_settings(const AutoVacOpts *opts, bool eager)
 		limit = VacuumCostLimit;
 	share_limit(!own_cost);
 	force_int("vacuum_cost_limit", own_cost ? limit : meter_own_limit(limit));
+
+	/*
+	 * What the kernel collects it writes all at once some time, and then
+	 * every commit on a slow disk waits for that.
+	 */
+	if (sweep_adaptive && !own_cost && backend_flush_after == 0)
+		force_int("backend_flush_after", ADAPTIVE_FLUSH_BLOCKS);
 
 	/* not FREEZE: that is aggressive, and waits for pins */
 	if (opts && opts->freeze_min_age >= 0)

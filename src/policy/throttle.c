@@ -1,49 +1,491 @@
 /*
- * throttle.c
- *		The governor's step: the ceilings hold as they are set.
+ * policy/throttle.c
+ *		The governor's step.  Pure.
+ *
+ * Constants are at the top, with what they were chosen by.  How the users' waiting
+ * is judged is in throttle_users.c.
  */
 #include "throttle.h"
 
+#include <math.h>
 #include <string.h>
 
-static void
-ceiling(ThrottleResult *out, BudgetLimit limit, double configured, double measured)
-{
-	ThrottleLimit *l = &out->limits[limit];
+#include "throttle_users.h"
+#include "throttle_valve.h"
 
-	l->used = configured > 0;
-	l->configured = configured;
-	l->measured = measured;
-	l->allowed = configured;
-	/* the one that is used up most */
-	if (l->used && measured >= 0.9 * configured &&
-		(out->binding == LIMIT_NONE ||
-		 measured / configured > out->limits[out->binding].measured / out->limits[out->binding].configured))
-		out->binding = limit;
-}
+#define MB			RATES_MB
 
-void
-throttle_step(ThrottleState *state, const ThrottleSettings *s,
-			  const ThrottleReading *r, double dt_s, ThrottleResult *out)
-{
-	(void) dt_s;
-	memset(out, 0, sizeof(*out));
-	out->allowed = s->ceilings;
-	out->allowed.total = 0;
-	out->floor = s->floor;
-	out->binding = LIMIT_NONE;
-	out->users_expected = -1;
-	ceiling(out, LIMIT_READ, s->ceilings.read, r->used.read);
-	ceiling(out, LIMIT_WRITE, s->ceilings.write, r->used.write);
-	ceiling(out, LIMIT_WAL, s->ceilings.wal, r->used.wal);
-	out->decision = r->vacuums > 0 ? THROTTLE_STEADY : THROTTLE_NO_VACUUM;
-	out->reason = out->binding != LIMIT_NONE ? THROTTLE_REASON_CEILING : THROTTLE_REASON_NONE;
-	state->started = true;
-	state->last = *out;
-}
+/* readings over this share of a limit stop the growth, so that it is not swung around */
+#define NEAR_LIMIT	0.9
+/* WAL that waits to be archived: normal is a segment or two */
+#define ARCHIVER_BEHIND_BYTES	(1024 * MB)
+#define SLOT_LEFT_SHARE	0.2
+#define SLOT_LEFT_AGAIN	0.25
+#define WAL_DISK_HYSTERESIS_PCT	2.0
+/* a lag begins to be answered at this share of its limit; the floor is reached before it */
+#define LAG_BEGIN	0.5
+#define LAG_FLOOR	0.9
+/* more than this, and it is no time to double the rate */
+#define LAG_CALM	0.1
+/* what the lag will be: standbys tell theirs late */
+#define LAG_LEAD_S	1.0
+/* the floor is doubled in this time while too little is reclaimed at it */
+#define BOOST_DOUBLES_S	60.0
+#define RATIO_DOUBLES_S	300.0
+#define BOOST_RATIO	3.0
+#define ROWS_TAU_S	60.0
+
+static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
+	[THROTTLE_REASON_NONE] = "nothing limits",
+	[THROTTLE_REASON_CLOCK] = "the clock was moved, or the governor slept",
+	[THROTTLE_REASON_CEILING] = "the limit is used up",
+	[THROTTLE_REASON_LATENCY] = "the device takes longer than allowed",
+	[THROTTLE_REASON_DEVICE] = "the device is busier than allowed",
+	[THROTTLE_REASON_CPU] = "vacuums use more of the processor than allowed",
+	[THROTTLE_REASON_LAG] = "a standby falls behind",
+	[THROTTLE_REASON_USERS] = "users wait longer for I/O than usual",
+	[THROTTLE_REASON_LISTENS] = "it is not known yet how long users usually wait",
+	[THROTTLE_REASON_BASE_BACKUP] = "a base backup is running",
+	[THROTTLE_REASON_ARCHIVER_FAILS] = "archiving of WAL fails",
+	[THROTTLE_REASON_ARCHIVER_BEHIND] = "archiving of WAL is behind",
+	[THROTTLE_REASON_SLOT] = "a replication slot is about to lose its WAL",
+	[THROTTLE_REASON_WAL_DISK] = "the file system of WAL is filling up",
+	[THROTTLE_REASON_SENSOR] = "a sensor is broken, the last good rate is kept",
+	[THROTTLE_REASON_CALM] = "nothing is over its limit",
+};
 
 const char *
 throttle_reason_text(ThrottleReason reason)
 {
-	return reason == THROTTLE_REASON_CEILING ? "at its limit" : "";
+	return (unsigned int) reason < THROTTLE_REASON_COUNT ? reason_texts[reason] : "";
+}
+
+static double
+smooth(double old, double now, double dt_s, double tau_s)
+{
+	return old + (now - old) * fmin(1.0, dt_s / tau_s);
+}
+
+/* A limit with a number: latency, device, processor. */
+static void
+step_number(ThrottleState *state, BudgetLimit which, double measured, double limit,
+			ThrottleReason reason, const ThrottleValveStep *v, ThrottleResult *out)
+{
+	ThrottleValve *valve = &state->valves[which];
+	double		ratio = measured / limit;
+
+	out->limits[which].reason = THROTTLE_REASON_CALM;
+	if (ratio > 1.0)
+	{
+		throttle_valve_cut(valve, fmax(0.5, 0.95 / ratio), v);
+		out->limits[which].reason = reason;
+	}
+	else if (ratio > NEAR_LIMIT)
+		out->limits[which].reason = reason;
+	else
+		throttle_valve_grow(valve, 1.5, v);
+}
+
+/* A danger to WAL: the floor at once, and slowly back. */
+static void
+step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
+			ThrottleReason reason, const ThrottleValveStep *v, ThrottleResult *out)
+{
+	ThrottleValve *valve = &state->valves[which];
+
+	if (begins)
+		valve->bad = true;
+	else if (ends)
+		valve->bad = false;
+
+	out->limits[which].reason = valve->bad ? reason : THROTTLE_REASON_CALM;
+	if (valve->bad)
+	{
+		double		from = fmin(valve->allowed > 0 ? valve->allowed : HUGE_VAL, v->used);
+		double		to = fmax(v->floor, from / 2);
+
+		valve->moved_down = valve->allowed <= 0 || to < valve->allowed;
+		valve->allowed = to;
+	}
+	else if (valve->allowed > 0)
+	{
+		valve->allowed *= 1.0 + 0.25 * v->dt_s;
+		valve->moved_up = true;
+		if (valve->allowed > 4 * fmax(v->peak, THROTTLE_START))
+			valve->allowed = 0;
+	}
+}
+
+static void
+step_wal(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
+		 const ThrottleValveStep *v, ThrottleResult *out)
+{
+	double		keep = s->slot_keep_bytes;
+
+	step_danger(state, LIMIT_ARCHIVER,
+				r->archiver_failing || r->archiver_behind_bytes > ARCHIVER_BEHIND_BYTES,
+				r->archiver_behind_bytes < ARCHIVER_BEHIND_BYTES / 2,
+				r->archiver_failing ? THROTTLE_REASON_ARCHIVER_FAILS : THROTTLE_REASON_ARCHIVER_BEHIND,
+				v, out);
+	step_danger(state, LIMIT_SLOTS,
+				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < SLOT_LEFT_SHARE * keep,
+				keep <= 0 || r->slot_left_bytes < 0 || r->slot_left_bytes >= SLOT_LEFT_AGAIN * keep,
+				THROTTLE_REASON_SLOT, v, out);
+	step_danger(state, LIMIT_WAL_DISK,
+				s->wal_disk_pct > 0 && r->wal_disk_used_pct >= s->wal_disk_pct,
+				s->wal_disk_pct <= 0 || r->wal_disk_used_pct < s->wal_disk_pct - WAL_DISK_HYSTERESIS_PCT,
+				THROTTLE_REASON_WAL_DISK, v, out);
+}
+
+/* The worse of the two limits of the lag, as a share of it. */
+static double
+lag_ratio(const ThrottleSettings *s, const ThrottleReading *r)
+{
+	double		by_bytes = s->replica_lag_bytes > 0 ? r->lag_bytes / s->replica_lag_bytes : 0;
+	double		by_ms = s->replica_lag_ms > 0 ? r->lag_ms / s->replica_lag_ms : 0;
+
+	return fmax(0, fmax(by_bytes, by_ms));
+}
+
+/*
+ * Between LAG_BEGIN and LAG_FLOOR the rate falls from what it was to the floor, by
+ * the same factor for each percent, and does not rise before the lag is below
+ * LAG_BEGIN again: from there it grows slowly to what the standby can take.
+ */
+static void
+step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
+		 const ThrottleValveStep *v, ThrottleResult *out)
+{
+	ThrottleValve *valve = &state->valves[LIMIT_REPLICA_LAG];
+	double		before = valve->allowed > 0 ? valve->allowed : THROTTLE_UNLIMITED;
+	double		now = lag_ratio(s, r);
+	double		ahead = now + fmax(0, (now - state->lag_ratio) / v->dt_s * LAG_LEAD_S);
+	double		to;
+
+	/* a jump from nothing is a standby that has just come */
+	if (state->lag_ratio <= 0)
+		ahead = now;
+	state->lag_ratio = now;
+	out->limits[LIMIT_REPLICA_LAG].reason = ahead < LAG_CALM ? THROTTLE_REASON_CALM : THROTTLE_REASON_LAG;
+	if (ahead < LAG_BEGIN)
+	{
+		state->lag_start = 0;
+		if (ahead < LAG_CALM || valve->cut)
+			throttle_valve_grow(valve, 1.15, v);
+		return;
+	}
+
+	if (state->lag_start <= 0)
+		state->lag_start = fmax(v->floor, fmin(before, v->used));
+	to = v->floor;
+	if (ahead < LAG_FLOOR)
+		to = state->lag_start * pow(v->floor / state->lag_start,
+									(ahead - LAG_BEGIN) / (LAG_FLOOR - LAG_BEGIN));
+	valve->moved_down = to < before;
+	valve->allowed = fmin(to, before);
+	valve->cut = true;
+	valve->climb_s = 0;
+}
+
+/*
+ * The floor: what is set, and more while yielding lets garbage pile up.  Only time
+ * that is spent at the floor counts: else it is not the yielding that does it.
+ */
+static double
+step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r, double dt_s)
+{
+	double		target = s->reclaim_rows_s;
+	double		boosted;
+	bool		behind;
+	bool		at_floor = state->last.decision == THROTTLE_FLOOR ||
+		(state->valves[LIMIT_USERS].allowed > 0 &&
+		 state->valves[LIMIT_USERS].allowed <= state->last.floor * 1.25);
+
+	if (r->vacuums > 0)
+	{
+		state->removed_rows_s = smooth(state->removed_rows_s, r->removed_rows_s, dt_s, ROWS_TAU_S);
+		state->reclaim_bytes = smooth(state->reclaim_bytes, r->used.total, dt_s, ROWS_TAU_S);
+	}
+	if (r->produced_rows_s >= 0)
+		state->produced_rows_s = smooth(state->produced_rows_s, r->produced_rows_s, dt_s, ROWS_TAU_S);
+
+	behind = state->produced_rows_s > state->removed_rows_s && state->produced_rows_s > 1;
+	if (r->vacuums > 0 && at_floor && (behind || r->worst_ratio >= BOOST_RATIO))
+		state->boost = (1 + state->boost) * exp2(dt_s / (behind ? BOOST_DOUBLES_S : RATIO_DOUBLES_S)) - 1;
+	else if (!behind && r->worst_ratio < BOOST_RATIO)
+		state->boost *= exp2(-dt_s / BOOST_DOUBLES_S);
+	state->boost = fmin(state->boost, THROTTLE_UNLIMITED / MB);
+	boosted = s->floor * (1 + state->boost);
+
+	/*
+	 * the bytes that a dead row has cost so far tell those that the rows to
+	 * keep up with will
+	 */
+	if (s->reclaim_auto)
+		target = state->produced_rows_s;
+	if (target > 0 && state->removed_rows_s >= 1 && state->reclaim_bytes > 0)
+		boosted = fmax(boosted, target * state->reclaim_bytes / state->removed_rows_s);
+	return fmin(boosted, THROTTLE_UNLIMITED);
+}
+
+/* What each limit is set to, and what is measured of it. */
+static void
+describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *out)
+{
+	ThrottleSensor users = isfinite(r->active) && isfinite(r->commits_s) ? r->users :
+		THROTTLE_SENSOR_BROKEN;
+	const struct
+	{
+		BudgetLimit limit;
+		double		configured;
+		double		measured;
+		ThrottleSensor sensor;
+		bool		always;
+	}			rows[] = {
+		{LIMIT_READ, s->ceilings.read, r->used.read, THROTTLE_SENSOR_OK, false},
+		{LIMIT_WRITE, s->ceilings.write, r->used.write, THROTTLE_SENSOR_OK, false},
+		{LIMIT_WAL, s->ceilings.wal, r->used.wal, THROTTLE_SENSOR_OK, false},
+		{LIMIT_IO_LATENCY, s->io_latency_ms, r->latency_ms, r->disk, false},
+		{LIMIT_DEVICE, s->device_pct, r->busy_pct, r->disk, false},
+		{LIMIT_CPU, s->cpu_pct, r->cpu_pct, r->cpu, false},
+		{LIMIT_USERS, 0, r->waiting, users, s->adaptive},
+		{LIMIT_ARCHIVER, ARCHIVER_BEHIND_BYTES, r->archiver_behind_bytes, r->wal, false},
+		{LIMIT_SLOTS, fmax(0, SLOT_LEFT_SHARE * s->slot_keep_bytes), r->slot_left_bytes, r->wal, false},
+		{LIMIT_WAL_DISK, s->wal_disk_pct, r->wal_disk_used_pct, r->wal, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	{
+		ThrottleLimit *limit = &out->limits[rows[i].limit];
+
+		limit->configured = rows[i].configured;
+		limit->used = (rows[i].configured > 0 || rows[i].always) &&
+			(rows[i].sensor == THROTTLE_SENSOR_OK || rows[i].sensor == THROTTLE_SENSOR_BROKEN);
+		limit->broken = limit->used &&
+			(rows[i].sensor == THROTTLE_SENSOR_BROKEN || !isfinite(rows[i].measured));
+		limit->measured = limit->used && !limit->broken ? rows[i].measured : -1;
+	}
+	out->limits[LIMIT_READ].allowed = s->ceilings.read;
+	out->limits[LIMIT_WRITE].allowed = s->ceilings.write;
+	out->limits[LIMIT_WAL].allowed = s->ceilings.wal;
+
+	{
+		ThrottleLimit *lag = &out->limits[LIMIT_REPLICA_LAG];
+		bool		by_bytes = s->replica_lag_bytes > 0;
+
+		lag->configured = by_bytes ? s->replica_lag_bytes : s->replica_lag_ms;
+		lag->used = lag->configured > 0 &&
+			(r->replicas == THROTTLE_SENSOR_OK || r->replicas == THROTTLE_SENSOR_BROKEN);
+		lag->broken = lag->used && (r->replicas == THROTTLE_SENSOR_BROKEN ||
+									!isfinite(r->lag_bytes) || !isfinite(r->lag_ms));
+		lag->measured = !lag->used || lag->broken ? -1 : by_bytes ? r->lag_bytes : r->lag_ms;
+	}
+}
+
+/* Valves whose limit is gone limit nothing; those without eyes keep what they know. */
+static void
+prepare_valves(ThrottleState *state, const ThrottleValveStep *v, ThrottleResult *out)
+{
+	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
+	{
+		ThrottleValve *valve = &state->valves[i];
+
+		valve->moved_down = valve->moved_up = false;
+		if (!out->limits[i].used)
+			memset(valve, 0, sizeof(*valve));
+		else if (out->limits[i].broken)
+		{
+			throttle_valve_blind(valve, v);
+			out->limits[i].reason = THROTTLE_REASON_SENSOR;
+		}
+		else
+		{
+			valve->broken_s = 0;
+			valve->since_cut_s += v->dt_s;
+		}
+	}
+}
+
+/* Every valve whose sensor works. */
+static void
+step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
+			const ThrottleValveStep *v, double users_floor, ThrottleResult *out)
+{
+	ThrottleValveStep yielding = *v;
+
+#define SEES(limit) (out->limits[limit].used && !out->limits[limit].broken)
+	if (SEES(LIMIT_IO_LATENCY))
+	{
+		state->latency_ms = smooth(state->latency_ms, r->latency_ms, v->dt_s, 0.5);
+		step_number(state, LIMIT_IO_LATENCY, state->latency_ms, s->io_latency_ms,
+					THROTTLE_REASON_LATENCY, v, out);
+	}
+	if (SEES(LIMIT_DEVICE))
+		step_number(state, LIMIT_DEVICE, r->busy_pct, s->device_pct, THROTTLE_REASON_DEVICE, v, out);
+	if (SEES(LIMIT_CPU))
+		step_number(state, LIMIT_CPU, r->cpu_pct, s->cpu_pct, THROTTLE_REASON_CPU, v, out);
+	if (SEES(LIMIT_REPLICA_LAG))
+		step_lag(state, s, r, v, out);
+	if (SEES(LIMIT_ARCHIVER))
+		step_wal(state, s, r, v, out);
+	if (SEES(LIMIT_USERS))
+	{
+		yielding.floor = users_floor;
+		out->limits[LIMIT_USERS].reason =
+			throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
+	}
+#undef SEES
+
+	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
+	{
+		ThrottleValve *valve = &state->valves[i];
+
+		if (out->limits[i].used && !out->limits[i].broken && !valve->bad && !valve->moved_down)
+			valve->good = fmax(valve->good * (1 - fmin(1, v->dt_s / THROTTLE_GOOD_TAU_S)), v->peak);
+	}
+}
+
+/* The smallest of all valves; which one it is. */
+static BudgetLimit
+smallest(const ThrottleState *state, ThrottleResult *out)
+{
+	BudgetLimit which = LIMIT_NONE;
+	double		total = THROTTLE_UNLIMITED;
+
+	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
+	{
+		double		allowed = state->valves[i].allowed;
+
+		out->limits[i].allowed = allowed < THROTTLE_UNLIMITED ? allowed : 0;
+		if (allowed > 0 && allowed < total)
+		{
+			total = allowed;
+			which = (BudgetLimit) i;
+		}
+	}
+	out->allowed.total = which == LIMIT_NONE ? 0 : total;
+	return which;
+}
+
+/* Which limit is felt: the valve that has just been cut, else what is used up most. */
+static void
+decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, ThrottleResult *out)
+{
+	double		most = 0.7;
+	const ThrottleLimit *limit;
+
+	out->binding = LIMIT_NONE;
+	if (out->allowed.total > 0)
+	{
+		bool		at_floor = out->allowed.total <= out->floor * 1.001;
+
+		if (at_floor || state->valves[valve].moved_down)
+			most = HUGE_VAL;
+		if (at_floor || state->used / out->allowed.total > 0.7 || most == HUGE_VAL)
+			out->binding = valve;
+		if (most != HUGE_VAL)
+			most = fmax(most, state->used / out->allowed.total);
+	}
+	for (int i = LIMIT_READ; i <= LIMIT_WAL; i++)
+	{
+		limit = &out->limits[i];
+		if (limit->allowed > 0 && limit->measured / limit->allowed > most)
+		{
+			most = limit->measured / limit->allowed;
+			out->binding = (BudgetLimit) i;
+			out->limits[i].reason = THROTTLE_REASON_CEILING;
+		}
+	}
+
+	limit = &out->limits[out->binding];
+	out->reason = out->binding == LIMIT_NONE ? THROTTLE_REASON_NONE : limit->reason;
+	out->reason_measured = limit->measured;
+	out->reason_limit = out->binding == LIMIT_USERS ? out->users_expected : limit->configured;
+	out->decision = THROTTLE_STEADY;
+	if (r->vacuums <= 0)
+		out->decision = THROTTLE_NO_VACUUM;
+	else if (valve != LIMIT_NONE && out->limits[valve].broken)
+	{
+		out->decision = THROTTLE_SENSOR_LOST;
+		out->reason = THROTTLE_REASON_SENSOR;
+	}
+	else if (valve != LIMIT_NONE && state->valves[valve].moved_down)
+		out->decision = THROTTLE_BACK_OFF;
+	else if (valve != LIMIT_NONE && out->allowed.total <= out->floor * 1.001)
+		out->decision = THROTTLE_FLOOR;
+	else if (valve != LIMIT_NONE && state->valves[valve].moved_up)
+		out->decision = THROTTLE_RECOVER;
+}
+
+/* Where the floor asks for more than a ceiling leaves: by how much bloat grows. */
+static double
+bloat_growth(const ThrottleState *state, const ThrottleReading *r, double wanted,
+			 const ThrottleResult *out)
+{
+	double		left = state->produced_rows_s - state->removed_rows_s;
+	bool		short_of = out->allowed.total > 0 && out->allowed.total < wanted * 0.999;
+
+	for (int i = LIMIT_READ; i <= LIMIT_WAL; i++)
+		if (out->limits[i].allowed > 0 && out->limits[i].measured >= 0.9 * out->limits[i].allowed)
+			short_of = true;
+	if (!short_of || r->vacuums <= 0 || left <= 0)
+		return 0;
+	return left * r->dead_row_bytes * 3600;
+}
+
+void
+throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
+			  double dt_s, ThrottleResult *out)
+{
+	ThrottleValveStep v;
+	double		wanted;
+
+	if (!(dt_s > 0 && dt_s <= 10))
+	{
+		*out = state->last;
+		out->decision = r->vacuums > 0 ? THROTTLE_STEADY : THROTTLE_NO_VACUUM;
+		out->reason = THROTTLE_REASON_CLOCK;
+		if (!state->started)
+			out->floor = s->floor;
+		if (!state->started && s->adaptive)
+			out->allowed.total = fmax(THROTTLE_START, s->floor);
+		out->allowed.read = s->ceilings.read;
+		out->allowed.write = s->ceilings.write;
+		out->allowed.wal = s->ceilings.wal;
+		return;
+	}
+
+	memset(out, 0, sizeof(*out));
+	state->started = true;
+	state->used = smooth(state->used, r->used.total, dt_s, 0.5);
+	state->peak = fmax(r->used.total, state->peak * exp(-dt_s / 5));
+	state->calm_s = r->vacuums > 0 ? 0 : state->calm_s + dt_s;
+
+	wanted = step_floor(state, s, r, dt_s);
+	v.dt_s = dt_s;
+	v.floor = s->floor;
+	v.used = fmax(state->used, r->used.total);
+	v.peak = state->peak;
+	v.running = r->vacuums > 0;
+	v.restart = state->calm_s > THROTTLE_CALM_S;
+
+	describe(s, r, out);
+	prepare_valves(state, &v, out);
+	step_valves(state, s, r, &v, wanted, out);
+
+	out->allowed.read = s->ceilings.read;
+	out->allowed.write = s->ceilings.write;
+	out->allowed.wal = s->ceilings.wal;
+	out->floor = wanted;
+	out->users_expected = throttle_users_expected(&state->users, r);
+	{
+		BudgetLimit valve = smallest(state, out);
+
+		/* ceilings hold over what the floor asks for */
+		if (out->allowed.total > 0)
+			out->floor = fmin(wanted, fmax(out->allowed.total, s->floor));
+		decide(state, r, valve, out);
+	}
+	out->bloat_bytes_h = bloat_growth(state, r, wanted, out);
+	state->last = *out;
 }

@@ -105,6 +105,7 @@ typedef enum ThrottleReason
 	THROTTLE_REASON_CPU,
 	THROTTLE_REASON_LAG,
 	THROTTLE_REASON_USERS,
+	THROTTLE_REASON_LISTENS,	/* to users that it does not know yet */
 	THROTTLE_REASON_BASE_BACKUP,
 	THROTTLE_REASON_ARCHIVER_FAILS,
 	THROTTLE_REASON_ARCHIVER_BEHIND,
@@ -148,6 +149,7 @@ typedef struct ThrottleValve
 	double		allowed;		/* bytes/s; 0: it limits nothing */
 	double		good;			/* the highest rate used lately while the
 								 * sensor said that all is well */
+	double		knee;			/* the rate that was too much */
 	double		since_cut_s;
 	double		climb_s;		/* how long it has grown since */
 	double		broken_s;
@@ -169,6 +171,8 @@ typedef struct ThrottleUsers
 	double		commits_long;
 	double		excess;			/* user seconds waited beyond the usual, the
 								 * cumulative sum */
+	double		noise;			/* how far that goes by itself, lately */
+	double		listened_s;		/* to users, beside a vacuum; fades */
 	double		alone_s;		/* without a vacuum, or with it at the floor */
 	double		absent_s;		/* nobody was active */
 	int			base_backups;

@@ -1,0 +1,228 @@
+/*
+ * policy/throttle_users.c
+ *		Do users wait longer than they do without vacuums?  Pure.
+ *
+ * By Little's law the number of users who wait is how many transactions there are
+ * a second, times how long each waits.  So the usual time is kept per transaction
+ * where transactions are known (those that write: what waits for WAL), else as the
+ * share of active users' time; a load that grows is not taken for a disk that
+ * has become slower.
+ *
+ * A few users give a few samples: one of twenty finds one that waits.  So what is
+ * beyond the usual is added up until it cannot be chance, what is below subtracted
+ * (a cumulative sum), in user seconds: one second of one user, or 50 ms of twenty.
+ *
+ * What is usual is learned while no vacuum runs, and while it runs at the floor: then
+ * it is not the vacuum that makes them wait.  In between only downwards.  So is how
+ * far the sum goes by itself there (checkpoints, other servers): up to that it is no
+ * reason to yield.  With users that it does not know yet a vacuum begins by listening.
+ */
+#include "throttle_users.h"
+
+#include <math.h>
+
+/* waiting up to this multiple of the usual is not an excess */
+#define TOLERANCE		1.5
+/* as is this: so many users, always */
+#define TOLERANCE_USERS	0.02
+/* user seconds of excess that are answered */
+#define HURT_S			0.1
+/* ... and of the usual waiting in a step, which varies by itself */
+#define HURT_USUAL		0.125
+/* the sum must pass what it reaches by itself; that is forgotten in time */
+#define HURT_NOISE		1.25
+#define HURT_MAX_S		0.4
+#define NOISE_TAU_S		60.0
+/* a vacuum beside users it does not know listens for so long before it grows */
+#define LISTEN_S		3.0
+#define LISTENED_TAU_S	1800.0
+/* before anything was learned: a commit on an ordinary disk */
+#define USUAL_PER_COMMIT_S	0.002
+#define USUAL_SHARE		0.1
+#define LEARN_TAU_S		10.0
+/* without a vacuum nobody samples often: a second tells as much as this */
+#define SPARSE_S		0.1
+#define LONG_TAU_S		10.0
+#define COMMITS_TAU_S	1.0
+/* fewer: not the transactions that write are those that wait */
+#define COMMITS_MIN		5.0
+/* shares above this cannot show that it has become worse */
+#define SHARE_MAX		0.6
+/* after this time at the floor it is not the vacuum's doing */
+#define ALONE_S			3.0
+#define HARDLY_FLOORS	2.0
+#define ABSENT_S		2.0
+/* fewer on average are somebody who looks now and then */
+#define ABSENT_USERS	0.02
+
+static double
+smooth(double old, double now, double dt_s, double tau_s)
+{
+	return old + (now - old) * fmin(1.0, dt_s / tau_s);
+}
+
+static bool
+by_commits(const ThrottleUsers *u, const ThrottleReading *r)
+{
+	return r->commits_s >= 0 && u->commits_s >= COMMITS_MIN;
+}
+
+double
+throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
+{
+	double		per_commit = u->started ? u->per_commit_s : USUAL_PER_COMMIT_S;
+	double		share = u->started ? u->share : USUAL_SHARE;
+
+	/* what has just begun counts at once, but for chance */
+	if (by_commits(u, r))
+		return per_commit * fmax(u->commits_s, 0.7 * r->commits_s);
+	return fmin(share, SHARE_MAX) * r->active;
+}
+
+static bool
+is_absent(const ThrottleUsers *u)
+{
+	return u->absent_s > ABSENT_S || u->active < ABSENT_USERS;
+}
+
+/* Users are by themselves: what they wait for is not the vacuum's doing. */
+static bool
+is_alone(const ThrottleUsers *u, const ThrottleValveStep *v)
+{
+	return !v->running || u->alone_s > ALONE_S || u->listened_s < LISTEN_S;
+}
+
+static void
+learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
+{
+	bool		alone = is_alone(u, v);
+	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
+	double		tau = alone ? fmin(LEARN_TAU_S, u->learned_s + s) : LEARN_TAU_S;
+
+	if (u->active < 1e-6)
+		return;
+	if (!u->started)
+	{
+		u->per_commit_s = USUAL_PER_COMMIT_S;
+		u->share = USUAL_SHARE;
+		u->started = true;
+	}
+	if (alone || u->share > u->waiting / u->active)
+		u->share = smooth(u->share, u->waiting / u->active, s, tau);
+	if (by_commits(u, r) && u->commits_long > 0 && (alone || u->per_commit_s > u->waiting / u->commits_long))
+		u->per_commit_s = smooth(u->per_commit_s, u->waiting / u->commits_long, s, tau);
+	if (alone)
+		u->learned_s = fmin(u->learned_s + s, 3600);
+}
+
+static void
+observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
+		const ThrottleValveStep *v)
+{
+	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
+	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
+
+	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
+	u->absent_s = r->active > 0 ? 0 : u->absent_s + v->dt_s;
+	if (v->running && !is_absent(u))
+		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
+	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
+	u->waiting = smooth(u->waiting, r->waiting, s, LONG_TAU_S);
+	u->active = smooth(u->active, r->active, s, LONG_TAU_S);
+	if (r->commits_s >= 0)
+	{
+		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, COMMITS_TAU_S);
+		u->commits_long = smooth(u->commits_long, r->commits_s, s, LONG_TAU_S);
+	}
+	learn(u, r, v);
+}
+
+/* A base backup: its share at once, and nothing of it is taken back soon. */
+static bool
+yield_to_backup(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r,
+				const ThrottleValveStep *v)
+{
+	bool		more = r->base_backups > u->base_backups;
+
+	u->base_backups = r->base_backups;
+	if (r->base_backups <= 0)
+		return false;
+	if (more)
+	{
+		valve->since_cut_s = fmax(valve->since_cut_s, 1e6);
+		throttle_valve_cut(valve, 1.0 / (1 + r->base_backups), v);
+	}
+	valve->cut = true;
+	valve->climb_s = fmin(valve->climb_s, 1.0);
+	return true;
+}
+
+/* Adds up what is beyond the usual; returns how much of it is answered. */
+static double
+add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
+{
+	double		usual = throttle_users_expected(u, r);
+	double		most = HURT_MAX_S + usual;
+
+	u->excess = fmax(0, u->excess + (r->waiting - usual * TOLERANCE - TOLERANCE_USERS) * v->dt_s);
+	u->noise *= 1 - fmin(1, v->dt_s / NOISE_TAU_S);
+	if (v->running && is_alone(u, v))
+	{
+		u->noise = fmax(u->noise, fmin(u->excess, most / HURT_NOISE));
+		if (u->excess > most)
+			u->excess = 0;
+	}
+	return fmax(HURT_S + HURT_USUAL * usual, HURT_NOISE * u->noise);
+}
+
+ThrottleReason
+throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r,
+					const ThrottleValveStep *v)
+{
+	double		hurt;
+	bool		backup;
+	bool		absent;
+
+	observe(u, valve, r, v);
+	hurt = add_excess(u, r, v);
+	backup = yield_to_backup(u, valve, r, v);
+	absent = is_absent(u);
+
+	if (!v->running)
+	{
+		u->excess = 0;
+		throttle_valve_grow(valve, 1.0, v);
+		return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
+	}
+	if (u->excess > hurt)
+	{
+		/* so slow it is hardly the vacuum: listen anew how it is without */
+		if (valve->allowed <= v->floor * HARDLY_FLOORS)
+		{
+			u->listened_s = 0;
+			u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
+		}
+		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / hurt), v);
+		/* what is seen before the cut can be felt counts no further */
+		u->excess = 0;
+		return THROTTLE_REASON_USERS;
+	}
+	if (valve->since_cut_s < 1.0)
+		u->excess = 0;
+	if (!absent && u->listened_s < LISTEN_S && valve->allowed > fmax(THROTTLE_START, v->floor))
+	{
+		valve->allowed = fmax(THROTTLE_START, v->floor);
+		valve->moved_down = true;
+		valve->cut = false;
+		return THROTTLE_REASON_LISTENS;
+	}
+	if (absent && !backup)
+	{
+		valve->cut = false;
+		valve->climb_s = 0;
+	}
+	/* before a step is made nothing is cut, and then it is at its start */
+	if (u->excess < hurt / 2 && (absent || u->listened_s >= LISTEN_S || valve->allowed <= 0))
+		throttle_valve_grow(valve, absent ? 2.0 : 1.15, v);
+	return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
+}

@@ -1,0 +1,112 @@
+/*
+ * policy/throttle_valve.c
+ *		A rate that is cut in proportion and grows by the clock.  Pure.
+ */
+#include "throttle_valve.h"
+
+#include <math.h>
+
+/* the time from a cut until it can be seen in the readings */
+#define REACTION_S		1.0
+/*
+ * Growth t seconds after a cut.  The first part is the smaller the higher the rate
+ * (inverse increase: Bansal and Balakrishnan 2001, "Binomial Congestion Control
+ * Algorithms"), so that two who share a device meet although chance decides which of
+ * them is cut; it counts below some 10 MB/s.  The second, GROW_CUBIC * t^3, finds
+ * what a fast device gives: 4 MB/s after 20 s, 108 after 60.
+ */
+#define GROW_INVERSE	(0.6 * RATES_MB)	/* a second, at THROTTLE_START */
+#define GROW_CUBIC		(0.0005 * RATES_MB)
+/* where it had to be cut it comes back slowly, for a while */
+#define NEAR_KNEE		0.8
+#define KNEE_GROWTH		0.5
+#define KNEE_S			60.0
+/* then what was learned at the cut is out of date */
+#define FORGET_S		120.0
+/* a limit that is not used cannot be known to be harmless */
+#define SLOW_START_USE	0.25
+#define CLIMB_USE		0.5
+/* ... beside users, whom the next step may already hurt */
+#define GENTLE			1.2
+#define GENTLE_USE		0.75
+#define BLIND_KEEPS_S	10.0
+
+static double
+clamp_rate(double rate, const ThrottleValveStep *v)
+{
+	return fmin(fmax(rate, v->floor), THROTTLE_UNLIMITED);
+}
+
+/* The rate at which a valve opens that has not been used. */
+static void
+open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
+{
+	if (valve->allowed <= 0 || (v->restart && !valve->bad))
+	{
+		valve->allowed = clamp_rate(THROTTLE_START, v);
+		valve->cut = false;
+		valve->climb_s = 0;
+		valve->since_cut_s = REACTION_S;
+	}
+}
+
+void
+throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *v)
+{
+	double		to;
+
+	open_valve(valve, v);
+	if (!v->running || valve->since_cut_s < REACTION_S)
+		return;
+	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
+	to = clamp_rate(valve->knee * share, v);
+	valve->moved_down = to < valve->allowed;
+	valve->allowed = to;
+	valve->cut = true;
+	valve->climb_s = 0;
+	valve->since_cut_s = 0;
+}
+
+void
+throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValveStep *v)
+{
+	double		before;
+	double		to;
+
+	open_valve(valve, v);
+	before = valve->allowed;
+	if (!v->running)
+		return;
+	valve->allowed = clamp_rate(valve->allowed, v);
+	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start < GENTLE ? GENTLE_USE : SLOW_START_USE))
+		return;
+
+	if (!valve->cut)
+		to = valve->allowed * pow(slow_start, v->dt_s / 0.25);
+	else
+	{
+		double		from = valve->climb_s;
+
+		valve->climb_s += v->dt_s;
+		to = GROW_INVERSE * THROTTLE_START / valve->allowed * v->dt_s +
+			GROW_CUBIC * (pow(valve->climb_s, 3) - pow(from, 3));
+		if (valve->knee > 0 && valve->allowed > NEAR_KNEE * valve->knee && valve->climb_s < KNEE_S)
+			to *= KNEE_GROWTH;
+		to += valve->allowed;
+		if (valve->climb_s > FORGET_S)
+			valve->cut = false;
+	}
+	valve->allowed = clamp_rate(to, v);
+	valve->moved_up = valve->allowed > before;
+}
+
+void
+throttle_valve_blind(ThrottleValve *valve, const ThrottleValveStep *v)
+{
+	double		good = clamp_rate(fmax(valve->good, THROTTLE_START), v);
+
+	valve->broken_s += v->dt_s;
+	if (valve->allowed <= 0 || valve->broken_s > BLIND_KEEPS_S)
+		valve->allowed = valve->allowed > 0 ? fmin(valve->allowed, good) : good;
+	valve->allowed = fmax(valve->allowed, v->floor);
+}

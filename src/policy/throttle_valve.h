@@ -1,0 +1,41 @@
+/*
+ * policy/throttle_valve.h
+ *		A rate that is cut in proportion and grows by the clock.  Pure.
+ */
+#ifndef SWEEP_POLICY_THROTTLE_VALVE_H
+#define SWEEP_POLICY_THROTTLE_VALVE_H
+
+#include "throttle.h"
+
+/* where growth begins, when nothing is known */
+#define THROTTLE_START		(4 * RATES_MB)
+/* more than this is no limit */
+#define THROTTLE_UNLIMITED	(65536 * RATES_MB)
+/* what was known is out of date after this time without a vacuum */
+#define THROTTLE_CALM_S		60.0
+#define THROTTLE_GOOD_TAU_S	600.0
+
+/* What all valves need of a step. */
+typedef struct ThrottleValveStep
+{
+	double		dt_s;
+	double		floor;
+	double		used;			/* total, lately */
+	double		peak;
+	bool		running;		/* a vacuum is */
+	bool		restart;		/* none has been for long */
+} ThrottleValveStep;
+
+/*
+ * To this share of what is used, unless a cut has just been made: what is measured
+ * now may still be its cause.
+ */
+extern void throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *v);
+
+/* slow_start: the factor of a step of 0.25 s, before the first cut. */
+extern void throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValveStep *v);
+
+/* The sensor is broken. */
+extern void throttle_valve_blind(ThrottleValve *valve, const ThrottleValveStep *v);
+
+#endif							/* SWEEP_POLICY_THROTTLE_VALVE_H */

@@ -1,0 +1,225 @@
+/*
+ * policy/windows.c
+ *		Other limits at other hours.  Pure.
+ */
+#include "windows.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define EN_DASH		"\xe2\x80\x93"
+
+static const struct
+{
+	const char *name;
+	const char *unit;			/* may follow the number */
+	double		max;
+}			settings[WINDOW_SETTING_COUNT] = {
+	[WINDOW_READ_LIMIT] = {"read_limit", "MB/s", 1e6},
+	[WINDOW_WRITE_LIMIT] = {"write_limit", "MB/s", 1e6},
+	[WINDOW_WAL_LIMIT] = {"wal_limit", "MB/s", 1e6},
+	[WINDOW_FLOOR] = {"floor", "MB/s", 1e6},
+	[WINDOW_IO_LATENCY_LIMIT] = {"io_latency_limit", "ms", 1e6},
+	[WINDOW_DEVICE_UTILIZATION] = {"device_utilization", "%", 100},
+	[WINDOW_CPU_LIMIT] = {"cpu_limit", "%", 1e5},
+};
+
+/* What has been read, and what is wrong with the next. */
+typedef struct Reader
+{
+	const char *p;
+	const char *wrong;
+	const char *where;
+} Reader;
+
+const char *
+windows_setting_name(WindowSetting setting)
+{
+	return settings[setting].name;
+}
+
+/* The first error counts. */
+static bool
+fail(Reader *reader, const char *where, const char *what)
+{
+	if (reader->wrong == NULL)
+	{
+		reader->wrong = what;
+		reader->where = where;
+	}
+	return false;
+}
+
+static int
+two_digits(const char *p)
+{
+	if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
+		return -1;
+	return (p[0] - '0') * 10 + p[1] - '0';
+}
+
+/* "8:00", "08:00", "24:00" */
+static bool
+read_time(Reader *reader, int *minutes)
+{
+	const char *p = reader->p;
+	int			hour;
+	int			minute;
+
+	limit_skip_blanks(&p);
+	reader->p = p;
+	hour = two_digits(p);
+	if (hour >= 0)
+		p += 2;
+	else if (*p >= '0' && *p <= '9')
+		hour = *p++ - '0';
+	if (hour < 0 || *p != ':')
+		return fail(reader, reader->p, "a time such as 08:00 or \"else\" is expected");
+	minute = two_digits(++p);
+	if (minute < 0 || minute > 59 || hour * 60 + minute > WINDOWS_DAY)
+		return fail(reader, reader->p, "this is not a time of day");
+	reader->p = p + 2;
+	*minutes = hour * 60 + minute;
+	return true;
+}
+
+static bool
+read_hours(Reader *reader, Window *window)
+{
+	const char *start = reader->p;
+
+	if (!read_time(reader, &window->from))
+		return false;
+	limit_skip_blanks(&reader->p);
+	if (*reader->p == '-')
+		reader->p++;
+	else if (strncmp(reader->p, EN_DASH, strlen(EN_DASH)) == 0)
+		reader->p += strlen(EN_DASH);
+	else
+		return fail(reader, reader->p, "\"-\" and the end of the window are expected");
+	if (!read_time(reader, &window->until))
+		return false;
+	if (window->from == window->until)
+		return fail(reader, start, "this window is empty; all day is 00:00-24:00");
+	if (window->from == WINDOWS_DAY)
+		return fail(reader, start, "a window cannot begin at 24:00");
+	return true;
+}
+
+/* "name=number unit", or "number unit" for the write limit. */
+static bool
+read_setting(Reader *reader, Window *window)
+{
+	const char *start = reader->p;
+	int			setting = WINDOW_WRITE_LIMIT;
+	double		number;
+	const char *unit;
+
+	if (*start < '0' || *start > '9')
+	{
+		for (setting = 0; setting < WINDOW_SETTING_COUNT; setting++)
+			if (limit_word(&reader->p, settings[setting].name))
+				break;
+		if (setting == WINDOW_SETTING_COUNT)
+			return fail(reader, start, "this is not a limit that a window can set");
+		limit_skip_blanks(&reader->p);
+		if (*reader->p != '=')
+			return fail(reader, reader->p, "\"=\" is expected");
+		reader->p++;
+		limit_skip_blanks(&reader->p);
+	}
+	if (!limit_number(&reader->p, &number) || number > settings[setting].max)
+		return fail(reader, reader->p, "a number in its limits is expected");
+	limit_skip_blanks(&reader->p);
+	unit = settings[setting].unit;
+	if (*reader->p == *unit)
+	{
+		if (strncmp(reader->p, unit, strlen(unit)) != 0)
+			return fail(reader, reader->p, "this is not the limit's unit");
+		reader->p += strlen(unit);
+	}
+	if (*reader->p != '\0' && *reader->p != ',' && *reader->p != ' ' && *reader->p != '\t' &&
+		*reader->p != '\n' && *reader->p != '\r' && reader->p[-1] != ' ')
+		return fail(reader, reader->p, "this does not belong to a number");
+	if (window->set[setting])
+		return fail(reader, start, "this limit is set already in this window");
+	window->set[setting] = true;
+	window->value[setting] = number;
+	return true;
+}
+
+/* One window, up to the comma or the end. */
+static bool
+read_window(Reader *reader, Window *window, bool *otherwise)
+{
+	const char *start;
+	int			count = 0;
+
+	memset(window, 0, sizeof(*window));
+	limit_skip_blanks(&reader->p);
+	*otherwise = limit_word(&reader->p, "else");
+	if (*otherwise)
+		window->until = WINDOWS_DAY;
+	else if (!read_hours(reader, window))
+		return false;
+
+	start = reader->p;
+	limit_skip_blanks(&reader->p);
+	if (*reader->p != '\0' && *reader->p != ',' && start == reader->p)
+		return fail(reader, reader->p, "a blank is expected");
+	while (*reader->p != '\0' && *reader->p != ',')
+	{
+		if (!read_setting(reader, window))
+			return false;
+		count++;
+		limit_skip_blanks(&reader->p);
+	}
+	if (count == 0)
+		return fail(reader, reader->p, "a limit is expected");
+	return true;
+}
+
+bool
+windows_parse(const char *text, Windows *out, LimitError *error)
+{
+	Reader		reader = {.p = text};
+	bool		otherwise = false;
+
+	memset(out, 0, sizeof(*out));
+	limit_skip_blanks(&reader.p);
+	while (*reader.p != '\0' || out->count > 0)
+	{
+		limit_skip_blanks(&reader.p);
+		if (otherwise)
+			fail(&reader, reader.p, "\"else\" must be the last");
+		else if (out->count == WINDOWS_MAX)
+			fail(&reader, reader.p, "there are too many windows");
+		else if (read_window(&reader, &out->windows[out->count], &otherwise))
+			out->count++;
+		if (reader.wrong != NULL)
+		{
+			error->position = (int) (reader.where - text);
+			error->what = reader.wrong;
+			return false;
+		}
+		if (*reader.p == '\0')
+			break;
+		reader.p++;				/* the comma */
+	}
+	return true;
+}
+
+const Window *
+windows_at(const Windows *windows, int minute)
+{
+	for (int i = 0; i < windows->count; i++)
+	{
+		const Window *w = &windows->windows[i];
+		bool		inside = w->from < w->until ? minute >= w->from && minute < w->until :
+			minute >= w->from || minute < w->until;
+
+		if (inside)
+			return w;
+	}
+	return NULL;
+}

@@ -1,0 +1,321 @@
+/*
+ * throttle_disk_test.c
+ *		policy/throttle: yielding to users on a simulated disk.
+ *
+ * The disk is a queue that empties at its capacity; a commit waits its own time and
+ * that of the queue.  Users are sampled twenty times a step, as the governor does,
+ * so few of them give noisy numbers (Poisson).
+ */
+#include "tap.h"
+#include "throttle.h"
+
+#define MB		RATES_MB
+#define DT		0.25
+
+/* ---- a simulated device and the servers on it */
+
+typedef struct Disk
+{
+	double		capacity;		/* bytes/s */
+	double		backlog;		/* bytes */
+} Disk;
+
+typedef struct Server
+{
+	ThrottleState state;
+	ThrottleSettings s;
+	ThrottleReading r;
+	ThrottleResult out;
+	double		tps;
+	double		demand;			/* of its vacuum when nothing holds it; 0:
+								 * none */
+	uint64_t	seed;
+	double		vacuumed;
+	double		waited;			/* seconds of all commits */
+	double		commits;
+	double		commits_hurt;	/* that waited for more than 10 ms */
+} Server;
+
+#define COMMIT_S	0.0012
+#define COMMIT_BYTES	(8 * 1024.0)
+
+static double
+uniform(uint64_t *seed)
+{
+	return (tap_random(seed) + 0.5) / 2147483648.0;
+}
+
+/* Knuth's; for means up to 30, above it the normal approximation */
+static double
+poisson(uint64_t *seed, double mean)
+{
+	double		limit = exp(-mean);
+	double		product = 1;
+	int			n = -1;
+
+	if (mean > 30)
+	{
+		double		normal = sqrt(-2 * log(uniform(seed))) * cos(6.283185307 * uniform(seed));
+
+		return fmax(0, floor(mean + sqrt(mean) * normal + 0.5));
+	}
+	do
+	{
+		product *= uniform(seed);
+		n++;
+	} while (product > limit);
+	return n;
+}
+
+static Server
+server(double tps, double demand, uint64_t seed)
+{
+	Server		sv = {0};
+
+	sv.s.adaptive = true;
+	sv.s.floor = 2 * MB;
+	sv.r.users = THROTTLE_SENSOR_OK;
+	sv.r.produced_rows_s = -1;
+	sv.tps = tps;
+	sv.demand = demand;
+	sv.seed = seed;
+	return sv;
+}
+
+/* One step of all servers on one device. */
+static void
+step_all(Disk *disk, Server **servers, int count)
+{
+	double		arrived = 0;
+	double		wait_s;
+
+	for (int i = 0; i < count; i++)
+	{
+		Server	   *sv = servers[i];
+		double		allowed = sv->out.allowed.total;
+		double		rate = sv->demand;
+
+		if (!sv->state.started)
+			allowed = 4 * MB;
+		if (allowed > 0 && allowed < rate)
+			rate = allowed;
+		/* a vacuum does not get more than the device gives */
+		if (disk->backlog > disk->capacity * 0.2)
+			rate = fmin(rate, disk->capacity / count);
+		sv->r.vacuums = sv->demand > 0 ? 1 : 0;
+		sv->r.used.total = rate;
+		sv->vacuumed += rate * DT;
+		arrived += (rate + sv->tps * COMMIT_BYTES) * DT;
+	}
+	disk->backlog = fmax(0, disk->backlog + arrived - disk->capacity * DT);
+	wait_s = COMMIT_S + disk->backlog / disk->capacity;
+	for (int i = 0; i < count; i++)
+	{
+		Server	   *sv = servers[i];
+		double		samples = poisson(&sv->seed, 20 * sv->tps * wait_s) / 20;
+
+		sv->r.waiting = samples;
+		sv->r.active = samples * 1.2;
+		sv->r.commits_s = poisson(&sv->seed, sv->tps * DT) / DT;
+		sv->commits += sv->tps * DT;
+		sv->waited += sv->tps * DT * wait_s;
+		if (wait_s > 0.010)
+			sv->commits_hurt += sv->tps * DT;
+		throttle_step(&sv->state, &sv->s, &sv->r, DT, &sv->out);
+	}
+}
+
+static void
+run(Disk *disk, Server **servers, int count, double seconds)
+{
+	for (int i = 0; i < (int) (seconds / DT); i++)
+		step_all(disk, servers, count);
+}
+
+static void
+forget(Server *sv)
+{
+	sv->vacuumed = sv->waited = sv->commits = sv->commits_hurt = 0;
+}
+
+static void
+ok_between(double got, double low, double high, const char *name, const char *what)
+{
+	if (!tap_ok(got >= low && got <= high, name, what))
+		printf("#      got: %g\n# expected: %g to %g\n", got, low, high);
+}
+
+/* ---- adaptive, by simulation */
+
+static void
+test_idle(void)
+{
+	static const double speeds[] = {15, 100, 500, 3000};
+
+	for (size_t i = 0; i < lengthof(speeds); i++)
+	{
+		Disk		disk = {speeds[i] * 2 * MB, 0};
+		Server		sv = server(0, speeds[i] * MB, 1);
+		Server	   *all[] = {&sv};
+		char		name[64];
+
+		snprintf(name, sizeof(name), "idle server, vacuum of %g MB/s", speeds[i]);
+		run(&disk, all, 1, 60);
+		run(&disk, all, 1, 5);
+		forget(&sv);
+		sv = server(0, 0, 1);
+		run(&disk, all, 1, 60);
+		sv.demand = speeds[i] * MB;
+		run(&disk, all, 1, 5);
+		ok_between(sv.r.used.total / sv.demand, 0.8, 1, name, "at least 80 % of its speed within 5 s");
+		forget(&sv);
+		run(&disk, all, 1, 60);
+		ok_between(sv.vacuumed / (60 * sv.demand), 0.99, 1, name, "and not held afterwards");
+	}
+}
+
+static void
+test_fast_disk(void)
+{
+	static const double loads[] = {20, 100, 1000, 20000};
+
+	for (size_t i = 0; i < lengthof(loads); i++)
+	{
+		Disk		disk = {2000 * MB, 0};
+		Server		sv = server(loads[i], 300 * MB, 7 + i);
+		Server	   *all[] = {&sv};
+		char		name[64];
+
+		snprintf(name, sizeof(name), "fast disk, %g commits a second", loads[i]);
+		sv.demand = 0;
+		run(&disk, all, 1, 30);
+		sv.demand = 300 * MB;
+		run(&disk, all, 1, 15);
+		forget(&sv);
+		run(&disk, all, 1, 600);
+		ok_between(sv.vacuumed / (600 * sv.demand), 0.95, 1, name, "noise does not throttle");
+	}
+}
+
+static void
+test_slow_disk(void)
+{
+	static const double loads[] = {20, 100, 300};
+
+	for (size_t i = 0; i < lengthof(loads); i++)
+		for (uint64_t seed = 1; seed <= 3; seed++)
+		{
+			Disk		disk = {15 * MB, 0};
+			Server		sv = server(loads[i], 0, seed);
+			Server	   *all[] = {&sv};
+			double		left = 15 * MB - loads[i] * COMMIT_BYTES;
+			char		name[64];
+
+			snprintf(name, sizeof(name), "slow disk, %g commits a second, %d", loads[i], (int) seed);
+			run(&disk, all, 1, 30);
+			sv.demand = 60 * MB;
+			forget(&sv);
+			run(&disk, all, 1, 300);
+			ok_between(sv.vacuumed / (300 * left), 0.4, 1, name, "uses what users leave");
+			ok_between(sv.commits_hurt / sv.commits, 0, loads[i] < 100 ? 0.06 : 0.01, name, "few commits wait for it");
+			/* twenty a second are seen late */
+			ok_between(sv.waited / sv.commits / COMMIT_S, 1, loads[i] < 100 ? 5 : 1.5, name, "nor on average");
+		}
+}
+
+static void
+test_no_learning_time(void)
+{
+	Disk		disk = {15 * MB, 0};
+	Server		sv = server(100, 60 * MB, 3);
+	Server	   *all[] = {&sv};
+
+	run(&disk, all, 1, 120);
+	ok_between(sv.vacuumed / (120 * 14.2 * MB), 0.3, 1, "a vacuum at once after the start", "rate");
+	ok_between(sv.commits_hurt / sv.commits, 0, 0.06, "a vacuum at once after the start", "commits that wait");
+}
+
+/* Users load the disk fully: it is not the vacuum's doing, but it stays at the floor. */
+static void
+test_overload(void)
+{
+	Disk		disk = {15 * MB, 0};
+	Server		sv = server(100, 0, 5);
+	Server	   *all[] = {&sv};
+	double		lowest = 1e12;
+
+	run(&disk, all, 1, 30);
+	sv.demand = 60 * MB;
+	for (int i = 0; i < 4 * 60; i++)
+	{
+		if (disk.backlog < 3 * MB)
+			disk.backlog = 3 * MB;
+		step_all(&disk, all, 1);
+		lowest = fmin(lowest, sv.out.allowed.total);
+	}
+	ok_between(lowest / MB, 2, 2, "users wait whatever the vacuum does", "never below the floor");
+}
+
+static void
+test_load_grows(void)
+{
+	Disk		disk = {200 * MB, 0};
+	Server		sv = server(100, 0, 11);
+	Server	   *all[] = {&sv};
+
+	run(&disk, all, 1, 30);
+	sv.demand = 100 * MB;
+	run(&disk, all, 1, 30);
+	sv.tps = 2000;
+	run(&disk, all, 1, 10);
+	forget(&sv);
+	run(&disk, all, 1, 60);
+	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1, "twenty times the commits", "is not a slower disk");
+}
+
+/* Which of two is cut first is chance; many pairs, so that it does not hide anything. */
+static void
+test_two_servers(void)
+{
+	int			fair[2] = {0};
+	double		hurt = 0;
+	const int	pairs = 40;
+
+	for (int seed = 1; seed <= pairs; seed++)
+		for (int late = 0; late <= 1; late++)
+		{
+			Disk		disk = {15 * MB, 0};
+			Server		a = server(100, 0, seed);
+			Server		b = server(100, 0, seed + 100);
+			Server	   *all[] = {&a, &b};
+			double		ratio;
+
+			run(&disk, all, 2, 20);
+			a.demand = 60 * MB;
+			run(&disk, all, 2, late * 100);
+			b.demand = 60 * MB;
+			run(&disk, all, 2, 60);
+			forget(&a);
+			forget(&b);
+			run(&disk, all, 2, 60);
+			ratio = fmax(a.vacuumed / b.vacuumed, b.vacuumed / a.vacuumed);
+			fair[late] += ratio < 1.5;
+			hurt = fmax(hurt, fmax(a.commits_hurt / a.commits, b.commits_hurt / b.commits));
+		}
+	ok_between(fair[0], pairs, pairs, "two servers on one device", "share it fairly after a minute");
+	ok_between(fair[1], pairs, pairs, "two servers on one device", "and with one that came later");
+	ok_between(hurt, 0, 0.05, "two servers on one device", "few commits wait for them");
+}
+
+int
+main(void)
+{
+	test_idle();
+	test_fast_disk();
+	test_slow_disk();
+	test_no_learning_time();
+	test_overload();
+	test_load_grows();
+	test_two_servers();
+	return tap_done();
+}
