@@ -52,7 +52,7 @@ sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
 $(OBJS): $(wildcard src/*.h src/policy/*.h)
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy cost futile gin locks million overhead replica scout slowdisk)
+MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin locks million overhead replica scout slowdisk)
 
 .PHONY: demo test unit format format-check bench bench-smoke $(MEASUREMENTS)
 

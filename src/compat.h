@@ -55,15 +55,20 @@
 #endif
 
 /*
- * 16 lets a core autovacuum worker's delay be changed from outside (its limit
- * is computed anew after each nap), and tells of the failsafe.  15 reloads both
- * from the worker's shared memory after each nap.
+ * 17, where it was tried, lets a core autovacuum worker's delay be changed from
+ * outside (its limit is computed anew after each nap).  15 reloads both from
+ * the worker's shared memory after each nap.
  */
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 170000
 #define COMPAT_CORE_CAN_BE_STEERED	true
-#define COMPAT_FAILSAFE_IS_TOLD		true
 #else
 #define COMPAT_CORE_CAN_BE_STEERED	false
+#endif
+
+/* 16 tells of the failsafe. */
+#if PG_VERSION_NUM >= 160000
+#define COMPAT_FAILSAFE_IS_TOLD		true
+#else
 #define COMPAT_FAILSAFE_IS_TOLD		false
 #endif
 

@@ -30,7 +30,7 @@ static void
 apply_window(ThrottleSettings *s, TimestampTz now)
 {
 	pg_time_t	seconds = timestamptz_to_time_t(now);
-	struct pg_tm *local = pg_localtime(&seconds, session_timezone);
+	struct pg_tm *local = pg_localtime(&seconds, log_timezone);
 	static Windows windows;		/* large */
 	const Window *window;
 	LimitError	error;

@@ -35,6 +35,9 @@
 /* A tick that came much later says nothing: the clock was moved, or we slept. */
 #define LONGEST_TICK_MS		10000.0
 
+/* bytes/s, until there is a grant: a moment */
+#define UNGRANTED_RATE		(4 * RATES_MB)
+
 typedef enum PacerMode
 {
 	PACER_FREE,					/* the costs are the server's */
@@ -56,6 +59,7 @@ typedef struct Pacer
 	volatile bool failsafe;
 	PacerKind	kind;
 	bool		keeps_costs;
+	bool		granted;		/* the governor has seen this run */
 	PacerSlot  *slot;
 	int			index;
 	uint32		run;
@@ -208,6 +212,14 @@ find_wanted(TimestampTz now)
 	{
 		wanted.mode = PACER_PACE;
 		wanted.target = grant.share;
+		pacer.granted = true;
+	}
+	else if (pacer.head.binds && pacer.head.adaptive && pacer.kind == PACER_OWN &&
+			 !pacer.keeps_costs && !pacer.granted)
+	{
+		/* slow until the governor has seen it */
+		wanted.mode = PACER_PACE;
+		wanted.target.total = UNGRANTED_RATE;
 	}
 	if (budget_read_steer(pacer.index, &steer) && steer.mode != STEER_NONE &&
 		steer.run == pacer.run && (steer.until == 0 || now < steer.until))
@@ -418,7 +430,7 @@ pacer_begin(PacerKind kind, PacerCan can, bool keeps_costs)
 	pacer.keeps_costs = keeps_costs;
 	pacer.index = compat_backend_index();
 	pacer.slot = slot;
-	pacer.failsafe = pacer.seen_active = false;
+	pacer.failsafe = pacer.seen_active = pacer.granted = false;
 	pace_begin(&pacer.pace);
 	pacer.at = GetCurrentTimestamp();
 	meter_read_usage(&pacer.used);

@@ -149,6 +149,7 @@ typedef struct ThrottleValve
 	double		allowed;		/* bytes/s; 0: it limits nothing */
 	double		good;			/* the highest rate used lately while the
 								 * sensor said that all is well */
+	double		knee;			/* the rate that was too much */
 	double		since_cut_s;
 	double		climb_s;		/* how long it has grown since */
 	double		broken_s;

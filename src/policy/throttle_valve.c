@@ -17,11 +17,18 @@
  */
 #define GROW_INVERSE	(0.6 * RATES_MB)	/* a second, at THROTTLE_START */
 #define GROW_CUBIC		(0.0005 * RATES_MB)
+/* where it had to be cut it comes back slowly, for a while */
+#define NEAR_KNEE		0.8
+#define KNEE_GROWTH		0.5
+#define KNEE_S			60.0
 /* then what was learned at the cut is out of date */
 #define FORGET_S		120.0
 /* a limit that is not used cannot be known to be harmless */
 #define SLOW_START_USE	0.25
 #define CLIMB_USE		0.5
+/* ... beside users, whom the next step may already hurt */
+#define GENTLE			1.2
+#define GENTLE_USE		0.75
 #define BLIND_KEEPS_S	10.0
 
 static double
@@ -51,7 +58,8 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	open_valve(valve, v);
 	if (!v->running || valve->since_cut_s < REACTION_S)
 		return;
-	to = clamp_rate(fmin(valve->allowed, fmax(v->used, v->peak / 4)) * share, v);
+	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
+	to = clamp_rate(valve->knee * share, v);
 	valve->moved_down = to < valve->allowed;
 	valve->allowed = to;
 	valve->cut = true;
@@ -70,7 +78,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 	if (!v->running)
 		return;
 	valve->allowed = clamp_rate(valve->allowed, v);
-	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : SLOW_START_USE))
+	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start < GENTLE ? GENTLE_USE : SLOW_START_USE))
 		return;
 
 	if (!valve->cut)
@@ -80,8 +88,11 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		double		from = valve->climb_s;
 
 		valve->climb_s += v->dt_s;
-		to = valve->allowed + GROW_INVERSE * THROTTLE_START / valve->allowed * v->dt_s +
+		to = GROW_INVERSE * THROTTLE_START / valve->allowed * v->dt_s +
 			GROW_CUBIC * (pow(valve->climb_s, 3) - pow(from, 3));
+		if (valve->knee > 0 && valve->allowed > NEAR_KNEE * valve->knee && valve->climb_s < KNEE_S)
+			to *= KNEE_GROWTH;
+		to += valve->allowed;
 		if (valve->climb_s > FORGET_S)
 			valve->cut = false;
 	}

@@ -21,7 +21,7 @@ my $node = sweep_node('unloaded', extension => 0, conf => "shared_preload_librar
 
 is(sql($node, 'CREATE EXTENSION pg_sweep'), '', 'not preloaded: CREATE EXTENSION works');
 
-my %arguments = (cancel => '1', set => "'pg_class', 'enabled', 'off'", snooze => "'pg_class', '1 hour'", vacuum => "'pg_class'", vacuum_aux => "'pg_class'");
+my %arguments = (cancel => '1', hurry => '1', release => '1', slow => '1', set => "'pg_class', 'enabled', 'off'", snooze => "'pg_class', '1 hour'", vacuum => "'pg_class'", vacuum_aux => "'pg_class'");
 my @calls = ((map { "TABLE sweep.$_" } split /\n/, sql($node, "SELECT relname FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind = 'v' ORDER BY 1")),
 	(map { "SELECT sweep.$_(" . ($arguments{$_} // '') . ')' } split /\n/, sql($node, "SELECT proname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE pronamespace = 'sweep'::regnamespace AND lanname = 'c' ORDER BY 1")));
 cmp_ok(scalar @calls, '>=', 15, 'not preloaded: views and functions are there');

@@ -23,7 +23,7 @@ autovacuum_vacuum_cost_limit = 40
 autovacuum_naptime = 1s
 sweep.max_pause = 60s
 END
-my $core_can = major($node) >= 16;
+my $core_can = major($node) >= 17;
 
 sub pid_of
 {

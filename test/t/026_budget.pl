@@ -86,7 +86,7 @@ ok($rate > 7.2 && $rate < 8.8, 'write_limit = 8 is kept') or diag("written: $rat
 # ---- on WAL, with full-page images; and what says so
 
 reload_with($node, 'sweep.write_limit' => 0, 'sweep.wal_limit' => 6);
-table_of('l', 120);
+table_of('l', 200);
 my $lsn = lsn();
 sql($node, "SELECT sweep.vacuum('l')");
 $pid = poll_value($node, "SELECT pid $running AND relname = 'l'");
