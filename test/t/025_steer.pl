@@ -199,4 +199,31 @@ like($err, qr/is not running a vacuum/, 'is said');
 ($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.slow(1, -1)");
 like($err, qr/write_limit must be between 0/, 'a limit that is none');
 
+# ---- against wraparound: whoever comes first, the command or core's worker, it is not slowed
+
+$node->append_conf('postgresql.conf', "autovacuum_freeze_max_age = 100000\nsweep.exclude_databases = '*'\n");
+sql($node, 'ALTER SYSTEM RESET ALL');
+$node->restart;
+sql($node, <<'END');
+CREATE PROCEDURE use_up(n int) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. n LOOP
+		PERFORM pg_current_xact_id();
+		COMMIT;
+	END LOOP;
+END $$;
+END
+big_table('wrap');
+sql($node, 'CALL use_up(101000)');
+$manual = session($node);
+$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = '2ms'; VACUUM wrap;\n");
+$pid = pid_of('wrap');
+for my $function ("slow($pid, 0.5)", "hurry($pid)")
+{
+	($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.$function");
+	like($err, qr/is preventing transaction ID wraparound/, "$function is refused");
+}
+sql($node, "SELECT pg_cancel_backend($pid)");
+$manual->quit;
+
 done_testing();

@@ -277,7 +277,8 @@ def _slots(facts: Facts) -> Check:
     missing = others + needed - limit
     text = (
         f"{limit} background worker slots, {others} used by others now, "
-        f"pg_sweep needs {needed} (launcher and governor 2 + sweep.max_workers {workers} + 1 for catalogs)"
+        f"pg_sweep needs {needed} (launcher and governor 2 + sweep.max_workers {workers} "
+        "+ 1 for catalogs)"
     )
     failures = status.worker_start_failures or 0 if status is not None else 0
     fix = (
