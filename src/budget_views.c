@@ -70,11 +70,13 @@ put_limit(Row *row, const Budget *budget, int i, bool stale)
 
 /* Where the ceiling is below what it takes: how much bloat that makes. */
 static void
-put_floor(Row *row, const Budget *budget)
+put_floor(Row *row, const Budget *budget, bool stale)
 {
 	char		text[128] = "";
 
-	if (budget->bloat_bytes_h > 0)
+	if (stale)
+		strlcpy(text, "the governor is not running", sizeof(text));
+	else if (budget->bloat_bytes_h > 0)
 		snprintf(text, sizeof(text), "the limits are below it: bloat grows by %.0f MB an hour",
 				 budget->bloat_bytes_h / RATES_MB);
 	row_put_text(row, "floor");
@@ -107,7 +109,7 @@ sweep_budget_0_1(PG_FUNCTION_ARGS)
 		put_limit(&row, budget, i, stale);
 		row_store(fcinfo, &row);
 	}
-	put_floor(&row, budget);
+	put_floor(&row, budget, stale);
 	row_store(fcinfo, &row);
 	return (Datum) 0;
 }
