@@ -89,6 +89,7 @@ step(TimestampTz now)
 	governor_limits_get(&settings, now);
 	governor_limits_read(&reading, &settings, &sensors, now);
 	reading.vacuums = vacuums.running;
+	reading.other_vacuums = vacuums.all - vacuums.running;
 	reading.used = vacuums.used;
 	reading.removed_rows_s = vacuums.removed_rows_s;
 	throttle_step(&throttle, &settings, &reading, dt_s, &result);

@@ -53,6 +53,7 @@ typedef struct ThrottleReading
 {
 	/* the vacuums */
 	int			vacuums;		/* running, that could be paced */
+	int			other_vacuums;	/* those that are not paced */
 	Rates		used;
 	double		removed_rows_s;
 	double		produced_rows_s;	/* negative: unknown */

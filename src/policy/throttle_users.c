@@ -54,6 +54,8 @@
 #define ABSENT_S		2.0
 /* fewer on average are somebody who looks now and then */
 #define ABSENT_USERS	0.02
+/* growth in a step beside users, before anything was too much */
+#define GENTLE_STEP		1.12
 
 static double
 smooth(double old, double now, double dt_s, double tau_s)
@@ -87,15 +89,15 @@ is_absent(const ThrottleUsers *u)
 
 /* Users are by themselves: what they wait for is not the vacuum's doing. */
 static bool
-is_alone(const ThrottleUsers *u, const ThrottleValveStep *v)
+is_alone(const ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	return !v->running || u->alone_s > ALONE_S || u->listened_s < LISTEN_S;
+	return (!v->running && r->other_vacuums == 0) || (v->running && (u->alone_s > ALONE_S || u->listened_s < LISTEN_S));
 }
 
 static void
 learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	bool		alone = is_alone(u, v);
+	bool		alone = is_alone(u, r, v);
 	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
 	double		tau = alone ? fmin(LEARN_TAU_S, u->learned_s + s) : LEARN_TAU_S;
 
@@ -166,7 +168,7 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 
 	u->excess = fmax(0, u->excess + (r->waiting - usual * TOLERANCE - TOLERANCE_USERS) * v->dt_s);
 	u->noise *= 1 - fmin(1, v->dt_s / NOISE_TAU_S);
-	if (v->running && is_alone(u, v))
+	if (v->running && is_alone(u, r, v))
 	{
 		u->noise = fmax(u->noise, fmin(u->excess, most / HURT_NOISE));
 		if (u->excess > most)
@@ -223,6 +225,6 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
 	if (u->excess < hurt / 2 && (absent || u->listened_s >= LISTEN_S || valve->allowed <= 0))
-		throttle_valve_grow(valve, absent ? 2.0 : 1.15, v);
+		throttle_valve_grow(valve, absent ? 2.0 : GENTLE_STEP, v);
 	return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
 }

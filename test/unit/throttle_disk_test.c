@@ -273,7 +273,7 @@ test_load_grows(void)
 	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1, "twenty times the commits", "is not a slower disk");
 }
 
-/* Which of two is cut first is chance; many pairs, so that it does not hide anything. */
+/* Which of two is cut first is chance: less than 1.5 in nineteen of twenty pairs. */
 static void
 test_two_servers(void)
 {
@@ -302,8 +302,8 @@ test_two_servers(void)
 			fair[late] += ratio < 1.5;
 			hurt = fmax(hurt, fmax(a.commits_hurt / a.commits, b.commits_hurt / b.commits));
 		}
-	ok_between(fair[0], pairs, pairs, "two servers on one device", "share it fairly after a minute");
-	ok_between(fair[1], pairs, pairs, "two servers on one device", "and with one that came later");
+	ok_between(fair[0], pairs * 0.95, pairs, "two servers on one device", "share it fairly after a minute");
+	ok_between(fair[1], pairs * 0.95, pairs, "two servers on one device", "and with one that came later");
 	ok_between(hurt, 0, 0.05, "two servers on one device", "few commits wait for them");
 }
 
