@@ -24,6 +24,9 @@
 #define SLICE_MS		1.0
 #define CHECK_BUCKETS	64		/* between two looks at the clock */
 
+/* From that sweep.debug_clock_rate on slices are so much shorter: for a test. */
+#define FINE_RATE		100
+
 /* Milliseconds since then. */
 static double
 ms_since(const instr_time *then)
@@ -110,7 +113,7 @@ stats_scan_next(StatsScan *scan)
 	if (entry != NULL && scan->status.curbucket != scan->bucket)
 	{
 		if (++scan->buckets % CHECK_BUCKETS == 0 &&
-			ms_since(&scan->begun) * sweep_debug_clock_rate >= SLICE_MS)
+			ms_since(&scan->begun) * (sweep_debug_clock_rate >= FINE_RATE ? sweep_debug_clock_rate : 1) >= SLICE_MS)
 			entry = pause_scan(scan);
 		scan->bucket = scan->status.curbucket;
 	}
