@@ -113,6 +113,38 @@ poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid
 $session->quit;
 poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid", 'the end of the steering session releases it');
 
+# ---- the governor does not answer any more: what it has published is not believed for long
+
+sub governor_pid
+{
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+
+	for my $file (glob '/proc/[0-9]*/cmdline')
+	{
+		my ($of) = $file =~ /(\d+)/;
+		my $title = eval { slurp_file($file) } // '';
+		next if $title !~ /sweep governor/;
+		return $of if (eval { slurp_file("/proc/$of/stat") } // '') =~ /\) \S+ $postmaster /;
+	}
+	return;
+}
+
+$session = session($node);
+$session->query_safe("SELECT sweep.slow($pid, 0.5)");
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'slowed down, and the governor runs');
+my $governor = governor_pid();
+ok($governor, 'the governor is a process');
+kill 'STOP', $governor;
+my $deaf_s = seconds(sub { poll_until($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid") });
+cmp_ok($deaf_s, '<', within(5), 'it is stopped: the vacuum has its own costs within seconds');
+is(sql($node, q{SELECT DISTINCT detail FROM sweep.budget}), 'the governor is not running', 'sweep.budget says so');
+my (undef, undef, $why) = $node->psql('postgres', "SELECT sweep.slow($pid)");
+like($why, qr/the governor of pg_sweep is not running/, 'and so does sweep.slow()');
+kill 'CONT', $governor;
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'it goes on: slow again');
+$session->quit;
+poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid", 'and released');
+
 # ---- a pause, and somebody who waits for the table
 
 $session = session($node);
@@ -152,6 +184,33 @@ poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid
 sql($node, "SELECT pg_cancel_backend($pid)");
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'fails' AND outcome = 'cancelled'", 'and cancelled');
 like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)100us$/, 'its settings are what they were after an error');
+
+# ---- a parallel VACUUM: its workers keep to it, too
+
+sql($node, <<'END');
+CREATE TABLE parallel (a int, b int, c int, d int) WITH (autovacuum_enabled = false);
+INSERT INTO parallel SELECT i, i, i, i FROM generate_series(1, 400000) i;
+CREATE INDEX ON parallel (a);
+CREATE INDEX ON parallel (b);
+CREATE INDEX ON parallel (c);
+CREATE INDEX ON parallel (d);
+DELETE FROM parallel WHERE a % 3 = 0;
+CHECKPOINT;
+END
+reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer_manual' => 'on', 'sweep.adaptive' => 'off', 'sweep.write_limit' => 1);
+$manual->query_until(qr/started/, "\\echo started\nVACUUM (PARALLEL 2) parallel;\n");
+$pid = pid_of('parallel');
+my $workers = "SELECT count(*) = 2 AND bool_and(cost_delay > 0) FROM sweep.progress WHERE leader_pid = $pid";
+poll_ok($node, $workers, 'parallel workers are paced by the budget');
+my $sum = "SELECT blks_dirtied FROM sweep.progress WHERE pid = $pid";
+my ($dirtied, $then) = (sql($node, $sum), time);
+usleep(3_000_000 * within(1));
+my $mb_s = (sql($node, $sum) - $dirtied) / 128 / (time - $then);
+cmp_ok($mb_s, '<', 1.6, "and together with their leader they keep the limit of 1 MB/s ($mb_s)");
+cmp_ok($mb_s, '>', 0.4, 'which they use');
+sql($node, "SELECT pg_cancel_backend($pid)");
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'parallel'}, 'it is over');
+reload_with($node, 'sweep.steer_manual' => 'off', 'sweep.write_limit' => 0);
 
 # ---- off
 
