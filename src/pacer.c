@@ -190,6 +190,25 @@ want_slow(Wanted *wanted, const Rates *limit)
 	t->total = lesser(t->total, limit->total);
 }
 
+/*
+ * A parallel worker begins with what its leader is granted, all of it: the
+ * governor sees the worker within a few hundredths of a second, in which an
+ * index that is in memory would be done.
+ */
+static bool
+leaders_grant(PacerGrant *grant)
+{
+	const PGPROC *leader = MyProc->lockGroupLeader;
+	int			index;
+
+	if (pacer.kind != PACER_PARALLEL || pacer.granted || leader == NULL)
+		return false;
+	index = compat_proc_backend_index(leader);
+	return index >= 0 && index < shmem_meter_count() &&
+		budget_read_grant(index, grant) && grant->paced &&
+		grant->run == pg_atomic_read_u32(&sweep_pacers[index].run);
+}
+
 static Wanted
 find_wanted(TimestampTz now)
 {
@@ -213,6 +232,11 @@ find_wanted(TimestampTz now)
 		wanted.mode = PACER_PACE;
 		wanted.target = grant.share;
 		pacer.granted = true;
+	}
+	else if (pacer.head.binds && leaders_grant(&grant))
+	{
+		wanted.mode = PACER_PACE;
+		wanted.target = grant.share;
 	}
 	else if (pacer.head.binds && pacer.head.adaptive && pacer.kind == PACER_OWN &&
 			 !pacer.keeps_costs && !pacer.granted)

