@@ -69,8 +69,8 @@ FROM (SELECT relation, rank, verdict, row_number() OVER (PARTITION BY relation O
 
 -- the ten worst: those that are due come first
 SELECT count(DISTINCT relation) BETWEEN 1 AND 10 AS relations, count(*) FILTER (WHERE cause IS NULL OR verdict IS NULL) AS empty FROM sweep.explain();
-SELECT relation FROM (SELECT DISTINCT ON (relation) relation, n FROM sweep.explain() WITH ORDINALITY AS e (rank, relation, verdict, cause, evidence, fix, risk, n) ORDER BY relation, n) e
-WHERE n <= (SELECT count(*) FROM sweep.explain() WHERE verdict ~ '^(due|never)') AND relation ~ '^public' ORDER BY relation;
+WITH e AS MATERIALIZED (SELECT * FROM sweep.explain() WITH ORDINALITY AS e (rank, relation, verdict, cause, evidence, fix, risk, n))
+SELECT DISTINCT relation FROM e WHERE n <= (SELECT count(*) FROM e WHERE verdict ~ '^(due|never)') AND relation ~ '^public' ORDER BY relation;
 
 -- the tables themselves
 SELECT relname, lane, dead_tuples, vacuum_threshold, ins_since_vacuum, insert_threshold, mod_since_analyze, do_vacuum, decision, reason, blocked_by, last_run

@@ -163,7 +163,7 @@ class ThrowawayServer:
                 *("--encoding", "UTF8", "--locale", "C", "--no-sync", "--no-instructions"),
             ],
         )
-        self._write(data / "pg_hba.conf", "local all all trust\n")
+        self._write(data / "pg_hba.conf", "local all all trust\nlocal replication all trust\n")
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.folder),
