@@ -88,9 +88,16 @@ endif
 unit: $(UNIT_TESTS)
 
 # plain C: no server header is on the path
-$(BUILD)/unit/%: test/unit/%.c test/unit/tap.h $(wildcard src/policy/*.c src/policy/*.h)
+UNIT_CC = $(CC) -std=c99 -Wall -Wextra -Wno-missing-field-initializers -Werror -g -O1 -Isrc/policy -Itest/unit
+UNIT_POLICY = $(patsubst src/policy/%.c,$(BUILD)/unit/policy/%.o,$(wildcard src/policy/*.c))
+
+$(BUILD)/unit/policy/%.o: src/policy/%.c $(wildcard src/policy/*.h)
 	@mkdir -p $(dir $@)
-	$(CC) -std=c99 -Wall -Wextra -Wno-missing-field-initializers -Werror -g -O1 -Isrc/policy -Itest/unit -o $@ $< src/policy/*.c -lm
+	$(UNIT_CC) -c -o $@ $<
+
+$(BUILD)/unit/%: test/unit/%.c test/unit/tap.h $(UNIT_POLICY)
+	@mkdir -p $(dir $@)
+	$(UNIT_CC) -o $@ $< $(UNIT_POLICY) -lm
 
 format:
 	tools/format
