@@ -34,7 +34,7 @@ def _detail(limit: Limit) -> str:
 
 
 COLUMNS = (
-    Column[Limit]("  LIMIT", _name, 18),
+    Column[Limit]("  LIMIT", _name, 20),
     Column[Limit]("SET TO", lambda limit: _number(limit.configured), 7, right=True),
     Column[Limit]("MEASURED", lambda limit: _number(limit.measured), 8, right=True),
     Column[Limit]("UNIT", lambda limit: limit.unit or "", 13, priority=2),
