@@ -101,7 +101,7 @@ sub wal_rate_ok
 	my @seen;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	for (1 .. within(20))
+	for (1 .. within(60))
 	{
 		push @seen, sprintf('%.1f', wal_mb_s());
 		return pass($name) if $seen[-1] >= $least && $seen[-1] <= $most;
