@@ -21,10 +21,10 @@
 #include "clock.h"
 #include "settings.h"
 
-#define SLICE_MS		1.0
+#define SLICE_MS		0.25
 #define CHECK_BUCKETS	64		/* between two looks at the clock */
 
-/* From that sweep.debug_clock_rate on slices are so much shorter: for a test. */
+/* From that sweep.debug_clock_rate on slices are shorter by a tenth of it: for a test. */
 #define FINE_RATE		100
 
 /* Milliseconds since then. */
@@ -113,7 +113,7 @@ stats_scan_next(StatsScan *scan)
 	if (entry != NULL && scan->status.curbucket != scan->bucket)
 	{
 		if (++scan->buckets % CHECK_BUCKETS == 0 &&
-			ms_since(&scan->begun) * (sweep_debug_clock_rate >= FINE_RATE ? sweep_debug_clock_rate : 1) >= SLICE_MS)
+			ms_since(&scan->begun) * (sweep_debug_clock_rate >= FINE_RATE ? sweep_debug_clock_rate / 10.0 : 1.0) >= SLICE_MS)
 			entry = pause_scan(scan);
 		scan->bucket = scan->status.curbucket;
 	}
