@@ -2,7 +2,7 @@
  * clock.c
  *		Now, later, and waiting: the only place that sleeps.
  *
- * Used by the launcher and the workers.  sweep.debug_clock_rate divides every
+ * Used by the launcher, the governor and the workers.  sweep.debug_clock_rate divides every
  * interval, so that a test sees a back-off of minutes end within seconds;
  * timestamps themselves are always real.
  */

@@ -207,7 +207,7 @@ def test_a_hostile_name_is_harmless() -> None:
         (Question(Verb.CANCEL, 100), " cancel {}? y/n"),
         (Question(Verb.RELEASE, 100), " release {}? y/n"),
         (Question(Verb.HURRY, 100), " let {} hurry, with no limit? y/n"),
-        (Question(Verb.SLOW, 100, 4.0, 0.5), " slow {} to 4 MB/s written, 0.5 read? y/n"),
+        (Question(Verb.SLOW, 100), " slow {} to half of what it does? y/n"),
     ],
 )
 def test_footer_asks(question: Question, asked: str) -> None:

@@ -177,7 +177,7 @@ def test_cancel(stub: ThrowawayServer) -> None:
 def test_steering(stub: ThrowawayServer) -> None:
     async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
         await pilot.press("down", "down", "down", "down", "less_than_sign")
-        assert "slow vacuum of bench.pgbench_accounts (process 48213) to " in footer(app)
+        assert "slow vacuum of bench.pgbench_accounts (process 48213) to half" in footer(app)
         await pilot.press("y")
         await until(pilot, lambda: "process 48213 is slowed until" in footer(app))
         await pilot.press("greater_than_sign", "y")

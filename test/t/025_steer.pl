@@ -106,6 +106,13 @@ is($session->query_safe("SELECT sweep.release($pid)"), 't', 'released');
 poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid", 'its own costs again');
 is($session->query_safe("SELECT sweep.release($pid)"), 'f', 'there is nothing to release any more');
 
+# without a limit, as `<` in pgsweep top: half of what it reads, dirties and logs
+my $total = "SELECT read_mb_per_s + dirty_mb_per_s + wal_mb_per_s FROM sweep.progress WHERE pid = $pid";
+my $rate = poll_value($node, "SELECT t FROM ($total) AS r (t) WHERE t > 5");
+is($session->query_safe("SELECT sweep.slow($pid)"), 't', "slowed down from $rate MB/s, without a limit");
+poll_ok($node, "SELECT t < 0.75 * $rate AND t > 0.2 * $rate FROM ($total) AS r (t)", 'to about half of what it did');
+$session->query_safe("SELECT sweep.release($pid)");
+
 # ---- the steering session ends
 
 $session->query_safe("SELECT sweep.slow($pid, 0.5)");

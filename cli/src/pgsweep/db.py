@@ -530,11 +530,9 @@ class Session:
         """Ask the process to give up its vacuum; return whether it was asked, and what was said."""
         return self._act("cancel", {"pid": pid})
 
-    def slow(
-        self, pid: int, write_limit: float | None, read_limit: float | None
-    ) -> tuple[bool, str]:
-        """Limit the vacuum of a process (MB/s dirtied, read) as long as this session lives."""
-        return self._act("slow", {"pid": pid, "write_limit": write_limit, "read_limit": read_limit})
+    def slow(self, pid: int) -> tuple[bool, str]:
+        """Have the vacuum of a process do half of what it does, as long as this session lives."""
+        return self._act("slow", {"pid": pid})
 
     def hurry(self, pid: int) -> tuple[bool, str]:
         """Lift all limits of the vacuum of a process as long as this session lives."""

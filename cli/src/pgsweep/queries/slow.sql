@@ -1,1 +1,1 @@
-SELECT sweep.slow(%(pid)s, %(write_limit)s, %(read_limit)s) AS done
+SELECT sweep.slow(%(pid)s) AS done

@@ -248,7 +248,7 @@ def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
         (f"1-{len(panels(snapshot))}", "panel"),
         ("↑↓", "select"),
     ]
-    keys += [("C", "cancel"), ("h", "help"), ("q", "quit")]
+    keys += [("C", "cancel"), ("< >", "pace"), ("h", "help"), ("q", "quit")]
     line = Text(" ", no_wrap=True)
     for key, what in keys:
         line.append(key, style="bold reverse")
@@ -264,8 +264,7 @@ def _question(asked: Question, snapshot: Snapshot | None) -> str:
             name = f"vacuum of {compute.relation(row)} (process {row.pid})"
     name = text.printable(name)
     if asked.verb is Verb.SLOW:
-        limits = f"{asked.write_limit:g} MB/s written, {asked.read_limit:g} read"
-        return f" slow {name} to {limits}? y/n"
+        return f" slow {name} to half of what it does? y/n"
     if asked.verb is Verb.HURRY:
         return f" let {name} hurry, with no limit? y/n"
     return f" {asked.verb.value} {name}? y/n"

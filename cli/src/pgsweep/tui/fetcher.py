@@ -25,7 +25,7 @@ def _do(session: Session, asked: Question) -> tuple[bool, str]:
     if asked.verb is Verb.CANCEL:
         return session.cancel(asked.pid)
     if asked.verb is Verb.SLOW:
-        return session.slow(asked.pid, asked.write_limit, asked.read_limit)
+        return session.slow(asked.pid)
     if asked.verb is Verb.HURRY:
         return session.hurry(asked.pid)
     return session.release(asked.pid)

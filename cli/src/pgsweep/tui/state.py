@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from pgsweep import compute
-from pgsweep.model import Progress, Snapshot, Waiting
+from pgsweep.model import Snapshot, Waiting
 
-# A vacuum is slowed to half of what it does now, but not below this (MB/s).
-SLOWEST_MB_PER_S = 0.5
 INTERVALS_S = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0, 60.0)
 
 
@@ -68,15 +66,10 @@ VERBS = {
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be done to the vacuum of a process if the answer is yes.
-
-    write_limit, read_limit: MB/s, of SLOW only; None: that rate is not limited.
-    """
+    """What is to be done to the vacuum of a process if the answer is yes."""
 
     verb: Verb
     pid: int
-    write_limit: float | None = None
-    read_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -195,15 +188,4 @@ def _ask(ui: UiState, verb: Verb, snapshot: Snapshot | None) -> UiState:
     row = lines[ui.position(Panel.PROGRESS, keys)].row
     # A parallel worker does as its leader does.
     row = next((line.row for line in lines if line.row.pid == row.leader_pid), row)
-    if verb is Verb.SLOW:
-        return replace(ui, question=_slower(row))
     return replace(ui, question=Question(verb, row.pid))
-
-
-def _slower(row: Progress) -> Question:
-    """Return the question whether a vacuum shall do half of what it does now."""
-
-    def half(rate: float | None) -> float:
-        return max(round((rate or 0) / 2, 1), SLOWEST_MB_PER_S)
-
-    return Question(Verb.SLOW, row.pid, half(row.dirty_mb_per_s), half(row.read_mb_per_s))
