@@ -52,6 +52,7 @@ static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
 	[THROTTLE_REASON_WAL_DISK] = "the file system of WAL is filling up",
 	[THROTTLE_REASON_SENSOR] = "a sensor is broken, the last good rate is kept",
 	[THROTTLE_REASON_CALM] = "nothing is over its limit",
+	[THROTTLE_REASON_NEAR] = "close to its limit",
 };
 
 const char *
@@ -81,7 +82,7 @@ step_number(ThrottleState *state, BudgetLimit which, double measured, double lim
 		out->limits[which].reason = reason;
 	}
 	else if (ratio > NEAR_LIMIT)
-		out->limits[which].reason = reason;
+		out->limits[which].reason = THROTTLE_REASON_NEAR;
 	else
 		throttle_valve_grow(valve, 1.5, v);
 }

@@ -114,6 +114,7 @@ typedef enum ThrottleReason
 	THROTTLE_REASON_WAL_DISK,
 	THROTTLE_REASON_SENSOR,
 	THROTTLE_REASON_CALM,		/* nothing is over: it grows */
+	THROTTLE_REASON_NEAR,		/* nor is it, but nearly: it stays */
 	THROTTLE_REASON_COUNT
 } ThrottleReason;
 

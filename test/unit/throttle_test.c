@@ -75,6 +75,32 @@ test_no_limit(void)
 	tap_is_int(sv.out.decision, THROTTLE_NO_VACUUM, "no vacuum", "decision");
 }
 
+/* What is said of a limit, by how much of it is used up. */
+static void
+test_reasons_of_a_number(void)
+{
+	static const struct
+	{
+		double		busy_pct;
+		ThrottleReason reason;
+	}			cases[] = {
+		{30, THROTTLE_REASON_CALM},
+		{39, THROTTLE_REASON_NEAR},
+		{41, THROTTLE_REASON_DEVICE},
+	};
+
+	for (int i = 0; i < 3; i++)
+	{
+		Server		sv = busy(50 * MB);
+
+		sv.s.device_pct = 40;
+		sv.r.disk = THROTTLE_SENSOR_OK;
+		sv.r.busy_pct = cases[i].busy_pct;
+		steps(&sv, 1, 50 * MB);
+		tap_is_int(sv.out.limits[LIMIT_DEVICE].reason, cases[i].reason, "a device at 40 %", "reason");
+	}
+}
+
 static void
 test_step_response(void)
 {
@@ -558,6 +584,7 @@ main(void)
 	for (int i = 0; i < THROTTLE_REASON_COUNT; i++)
 		tap_failures += throttle_reason_text((ThrottleReason) i) == NULL;
 	test_no_limit();
+	test_reasons_of_a_number();
 	test_step_response();
 	test_reaction();
 	test_wal_dangers();
