@@ -35,6 +35,7 @@
 #define NOISE_TAU_S		60.0
 /* a vacuum beside users it does not know listens for so long before it grows */
 #define LISTEN_S		3.0
+#define LISTEN_DOWN_S	3.0
 #define LISTENED_TAU_S	1800.0
 /* before anything was learned: a commit on an ordinary disk */
 #define USUAL_PER_COMMIT_S	0.002
@@ -55,7 +56,7 @@
 /* fewer on average are somebody who looks now and then */
 #define ABSENT_USERS	0.02
 /* growth in a step beside users, before anything was too much */
-#define GENTLE_STEP		1.12
+#define GENTLE_STEP		1.07
 
 static double
 smooth(double old, double now, double dt_s, double tau_s)
@@ -75,9 +76,9 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	double		per_commit = u->started ? u->per_commit_s : USUAL_PER_COMMIT_S;
 	double		share = u->started ? u->share : USUAL_SHARE;
 
-	/* what has just begun counts at once, but for chance */
+	/* what has just begun counts at once, but for chance: two sigma of a step's count */
 	if (by_commits(u, r))
-		return per_commit * fmax(u->commits_s, 0.7 * r->commits_s);
+		return per_commit * fmax(u->commits_s, r->commits_s - 4 * sqrt(r->commits_s));
 	return fmin(share, SHARE_MAX) * r->active;
 }
 
@@ -87,11 +88,17 @@ is_absent(const ThrottleUsers *u)
 	return u->absent_s > ABSENT_S || u->active < ABSENT_USERS;
 }
 
+static bool
+is_listening(const ThrottleUsers *u, const ThrottleValveStep *v)
+{
+	return v->running && u->listened_s < LISTEN_S;
+}
+
 /* Users are by themselves: what they wait for is not the vacuum's doing. */
 static bool
 is_alone(const ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	return (!v->running && r->other_vacuums == 0) || (v->running && (u->alone_s > ALONE_S || u->listened_s < LISTEN_S));
+	return (!v->running && r->other_vacuums == 0) || is_listening(u, v) || (v->running && u->alone_s > ALONE_S);
 }
 
 static void
@@ -99,7 +106,9 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
 	bool		alone = is_alone(u, r, v);
 	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
-	double		tau = alone ? fmin(LEARN_TAU_S, u->learned_s + s) : LEARN_TAU_S;
+	double		up = alone ? fmin(LEARN_TAU_S, u->learned_s + s) : LEARN_TAU_S;
+	double		down = is_listening(u, v) ? fmin(up, LISTEN_DOWN_S) : up;
+	double		usual = u->waiting / u->active;
 
 	if (u->active < 1e-6)
 		return;
@@ -109,10 +118,11 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 		u->share = USUAL_SHARE;
 		u->started = true;
 	}
-	if (alone || u->share > u->waiting / u->active)
-		u->share = smooth(u->share, u->waiting / u->active, s, tau);
-	if (by_commits(u, r) && u->commits_long > 0 && (alone || u->per_commit_s > u->waiting / u->commits_long))
-		u->per_commit_s = smooth(u->per_commit_s, u->waiting / u->commits_long, s, tau);
+	if (alone || u->share > usual)
+		u->share = smooth(u->share, usual, s, u->share > usual ? down : up);
+	usual = u->commits_long > 0 ? u->waiting / u->commits_long : u->per_commit_s;
+	if (by_commits(u, r) && (alone || u->per_commit_s > usual))
+		u->per_commit_s = smooth(u->per_commit_s, usual, s, u->per_commit_s > usual ? down : up);
 	if (alone)
 		u->learned_s = fmin(u->learned_s + s, 3600);
 }
@@ -123,18 +133,23 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 {
 	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
 	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
+	double		tau = LONG_TAU_S;
+
+	/* what was before it listens (a load, a backup) has its time, but no longer */
+	if (is_listening(u, v))
+		tau = fmin(tau, u->listened_s + s);
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
 	u->absent_s = r->active > 0 ? 0 : u->absent_s + v->dt_s;
 	if (v->running && !is_absent(u))
 		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
 	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
-	u->waiting = smooth(u->waiting, r->waiting, s, LONG_TAU_S);
-	u->active = smooth(u->active, r->active, s, LONG_TAU_S);
+	u->waiting = smooth(u->waiting, r->waiting, s, tau);
+	u->active = smooth(u->active, r->active, s, tau);
 	if (r->commits_s >= 0)
 	{
 		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, COMMITS_TAU_S);
-		u->commits_long = smooth(u->commits_long, r->commits_s, s, LONG_TAU_S);
+		u->commits_long = smooth(u->commits_long, r->commits_s, s, tau);
 	}
 	learn(u, r, v);
 }

@@ -9,18 +9,22 @@
 /* the time from a cut until it can be seen in the readings */
 #define REACTION_S		1.0
 /*
- * Growth t seconds after a cut.  The first part is the smaller the higher the rate
- * (inverse increase: Bansal and Balakrishnan 2001, "Binomial Congestion Control
- * Algorithms"), so that two who share a device meet although chance decides which of
- * them is cut; it counts below some 10 MB/s.  The second, GROW_CUBIC * t^3, finds
- * what a fast device gives: 4 MB/s after 20 s, 108 after 60.
+ * Growth after a cut is the slower the higher the rate (inverse increase: Bansal and
+ * Balakrishnan 2001, "Binomial Congestion Control Algorithms"), so that two who share
+ * a device meet although chance decides which of them is cut.  Where the rate that
+ * was too much is a large one, SETTLE_S after the cut that would take too long.
  */
 #define GROW_INVERSE	(0.6 * RATES_MB)	/* a second, at THROTTLE_START */
-#define GROW_CUBIC		(0.0005 * RATES_MB)
-/* where it had to be cut it comes back slowly, for a while */
-#define NEAR_KNEE		0.8
-#define KNEE_GROWTH		0.5
-#define KNEE_S			60.0
+#define SETTLE_S		3.0
+#define LARGE_KNEE		(40 * RATES_MB)
+#define GROW_OF_KNEE	0.02	/* a second, of what is above that */
+/*
+ * So it comes gently to where it was too much: every visit there is felt.  After
+ * KNEE_S it looks whether that is still so, t seconds later GROW_CUBIC * t^3 higher:
+ * 24 MB/s after 20 s, 192 after 40.
+ */
+#define KNEE_S			30.0
+#define GROW_CUBIC		(0.003 * RATES_MB)
 /* then what was learned at the cut is out of date */
 #define FORGET_S		120.0
 /* a limit that is not used cannot be known to be harmless */
@@ -85,14 +89,16 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		to = valve->allowed * pow(slow_start, v->dt_s / 0.25);
 	else
 	{
-		double		from = valve->climb_s;
+		double		gently_s = valve->knee > 0 ? KNEE_S : 0;
+		double		from = fmax(0, valve->climb_s - gently_s);
+		double		until;
+		double		linear = GROW_INVERSE * THROTTLE_START / valve->allowed;
 
+		if (valve->climb_s > SETTLE_S)
+			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE));
 		valve->climb_s += v->dt_s;
-		to = GROW_INVERSE * THROTTLE_START / valve->allowed * v->dt_s +
-			GROW_CUBIC * (pow(valve->climb_s, 3) - pow(from, 3));
-		if (valve->knee > 0 && valve->allowed > NEAR_KNEE * valve->knee && valve->climb_s < KNEE_S)
-			to *= KNEE_GROWTH;
-		to += valve->allowed;
+		until = fmax(0, valve->climb_s - gently_s);
+		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * (pow(until, 3) - pow(from, 3));
 		if (valve->climb_s > FORGET_S)
 			valve->cut = false;
 	}
