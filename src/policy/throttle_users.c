@@ -76,7 +76,10 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	double		per_commit = u->started ? u->per_commit_s : USUAL_PER_COMMIT_S;
 	double		share = u->started ? u->share : USUAL_SHARE;
 
-	/* what has just begun counts at once, but for chance: two sigma of a step's count */
+	/*
+	 * what has just begun counts at once, but for chance: two sigma of a
+	 * step's count
+	 */
 	if (by_commits(u, r))
 		return per_commit * fmax(u->commits_s, r->commits_s - 4 * sqrt(r->commits_s));
 	return fmin(share, SHARE_MAX) * r->active;
@@ -135,7 +138,10 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
 	double		tau = LONG_TAU_S;
 
-	/* what was before it listens (a load, a backup) has its time, but no longer */
+	/*
+	 * what was before it listens (a load, a backup) has its time, but no
+	 * longer
+	 */
 	if (is_listening(u, v))
 		tau = fmin(tau, u->listened_s + s);
 
