@@ -31,7 +31,7 @@
 #define STEP_MS				250 /* while a vacuum runs */
 #define IDLE_MS				1000
 #define WOKEN_MS			50	/* between two steps, whoever wakes it */
-#define USERS_MS			20	/* between two looks at who waits */
+#define USERS_MS			10	/* between two looks at who waits */
 #define ERROR_MS			5000	/* after a step that failed */
 
 static ThrottleState throttle;
@@ -166,7 +166,13 @@ wait_for_step(TimestampTz now, TimestampTz next, bool busy)
 		if (ProcDiePending || ConfigReloadPending || InterruptPending)
 			return;
 		if (busy && sweep_adaptive)
+		{
+			double		dt_s = (double) (clock_now() - last_step) / 1000000.0;
+
 			sensor_users_sample();
+			if (last_step != 0 && throttle_is_urgent(&throttle, sensor_users_waiting(), dt_s))
+				next = Min(next, Max(soonest, clock_now()));
+		}
 		if (clock_now() >= next || clock_now() < now)
 			return;
 	}

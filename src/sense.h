@@ -45,6 +45,9 @@ extern void sensors_sense(SensorsReading *out, const SensorsWanted *wanted, Time
 /* Between the steps, every 10 to 20 ms while vacuums run. */
 extern void sensor_users_sample(void);
 
+/* How many wait for I/O or WAL, on average of the samples since the last reading. */
+extern double sensor_users_waiting(void);
+
 extern const char *sensors_state_name(SensorState state);
 
 /* Why there are no numbers, for people; empty when there are.  Returns text. */

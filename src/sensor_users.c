@@ -154,6 +154,12 @@ sensor_users_sample(void)
 	samples++;
 }
 
+double
+sensor_users_waiting(void)
+{
+	return samples > 0 ? (waiting_io + waiting_wal) / samples : 0;
+}
+
 /* Who is a walsender, and which of them send a base backup. */
 static void
 look_at_walsenders(void)

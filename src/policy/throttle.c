@@ -61,6 +61,14 @@ throttle_reason_text(ThrottleReason reason)
 	return (unsigned int) reason < THROTTLE_REASON_COUNT ? reason_texts[reason] : "";
 }
 
+bool
+throttle_is_urgent(const ThrottleState *state, double waiting, double dt_s)
+{
+	return state->last.limits[LIMIT_USERS].used && !state->last.limits[LIMIT_USERS].broken &&
+		state->last.decision != THROTTLE_NO_VACUUM &&
+		throttle_users_hurt(&state->users, &state->valves[LIMIT_USERS], waiting, dt_s);
+}
+
 static double
 smooth(double old, double now, double dt_s, double tau_s)
 {

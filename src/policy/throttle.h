@@ -171,6 +171,8 @@ typedef struct ThrottleUsers
 	double		active;
 	double		commits_s;
 	double		commits_long;
+	double		usual;			/* how many would wait now without us */
+	double		hurt;			/* the excess that is answered */
 	double		excess;			/* user seconds waited beyond the usual, the
 								 * cumulative sum */
 	double		noise;			/* how far that goes by itself, lately */
@@ -206,6 +208,12 @@ typedef struct ThrottleState
  */
 extern void throttle_step(ThrottleState *state, const ThrottleSettings *s,
 						  const ThrottleReading *r, double dt_s, ThrottleResult *out);
+
+/*
+ * Whether so many users have waited in the dt_s since the last step (the average of
+ * their number) that the next one should not wait for its time.
+ */
+extern bool throttle_is_urgent(const ThrottleState *state, double waiting, double dt_s);
 
 /* A reason in a few words, without the numbers. */
 extern const char *throttle_reason_text(ThrottleReason reason);

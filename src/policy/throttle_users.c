@@ -180,14 +180,21 @@ yield_to_backup(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r
 	return true;
 }
 
-/* Adds up what is beyond the usual; returns how much of it is answered. */
 static double
+excess_after(const ThrottleUsers *u, double waiting, double dt_s)
+{
+	return fmax(0, u->excess + (waiting - u->usual * TOLERANCE - TOLERANCE_USERS) * dt_s);
+}
+
+/* Adds up what is beyond the usual. */
+static void
 add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	double		usual = throttle_users_expected(u, r);
-	double		most = HURT_MAX_S + usual;
+	double		most;
 
-	u->excess = fmax(0, u->excess + (r->waiting - usual * TOLERANCE - TOLERANCE_USERS) * v->dt_s);
+	u->usual = throttle_users_expected(u, r);
+	most = HURT_MAX_S + u->usual;
+	u->excess = excess_after(u, r->waiting, v->dt_s);
 	u->noise *= 1 - fmin(1, v->dt_s / NOISE_TAU_S);
 	if (v->running && is_alone(u, r, v))
 	{
@@ -195,19 +202,25 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 		if (u->excess > most)
 			u->excess = 0;
 	}
-	return fmax(HURT_S + HURT_USUAL * usual, HURT_NOISE * u->noise);
+	u->hurt = fmax(HURT_S + HURT_USUAL * u->usual, HURT_NOISE * u->noise);
+}
+
+bool
+throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve, double waiting, double dt_s)
+{
+	return u->started && valve->since_cut_s + dt_s >= THROTTLE_REACTION_S &&
+		excess_after(u, waiting, dt_s) > u->hurt;
 }
 
 ThrottleReason
 throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r,
 					const ThrottleValveStep *v)
 {
-	double		hurt;
 	bool		backup;
 	bool		absent;
 
 	observe(u, valve, r, v);
-	hurt = add_excess(u, r, v);
+	add_excess(u, r, v);
 	backup = yield_to_backup(u, valve, r, v);
 	absent = is_absent(u);
 
@@ -217,7 +230,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		throttle_valve_grow(valve, 1.0, v);
 		return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
 	}
-	if (u->excess > hurt)
+	if (u->excess > u->hurt)
 	{
 		/* so slow it is hardly the vacuum: listen anew how it is without */
 		if (valve->allowed <= v->floor * HARDLY_FLOORS)
@@ -225,12 +238,12 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 			u->listened_s = 0;
 			u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
 		}
-		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / hurt), v);
+		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / u->hurt), v);
 		/* what is seen before the cut can be felt counts no further */
 		u->excess = 0;
 		return THROTTLE_REASON_USERS;
 	}
-	if (valve->since_cut_s < 1.0)
+	if (valve->since_cut_s < THROTTLE_REACTION_S)
 		u->excess = 0;
 	if (!absent && u->listened_s < LISTEN_S && valve->allowed > fmax(THROTTLE_START, v->floor))
 	{
@@ -245,7 +258,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		valve->climb_s = 0;
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
-	if (u->excess < hurt / 2 && (absent || u->listened_s >= LISTEN_S || valve->allowed <= 0))
+	if (u->excess < u->hurt / 2 && (absent || u->listened_s >= LISTEN_S || valve->allowed <= 0))
 		throttle_valve_grow(valve, absent ? 2.0 : GENTLE_STEP, v);
 	return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
 }

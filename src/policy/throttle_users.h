@@ -10,6 +10,10 @@
 /* How many users would wait now, without a vacuum. */
 extern double throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r);
 
+/* Would a step now, dt_s after the last, find that they wait too long? */
+extern bool throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve,
+								double waiting, double dt_s);
+
 /* The valve of LIMIT_USERS; why it is where it is. */
 extern ThrottleReason throttle_users_step(ThrottleUsers *u, ThrottleValve *valve,
 										  const ThrottleReading *r, const ThrottleValveStep *v);

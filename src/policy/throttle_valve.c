@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-/* the time from a cut until it can be seen in the readings */
-#define REACTION_S		1.0
 /*
  * Growth after a cut is the slower the higher the rate (inverse increase: Bansal and
  * Balakrishnan 2001, "Binomial Congestion Control Algorithms"), so that two who share
@@ -23,7 +21,9 @@
  * KNEE_S it looks whether that is still so, t seconds later GROW_CUBIC * t^3 higher:
  * 24 MB/s after 20 s, 192 after 40.
  */
-#define KNEE_S			30.0
+#define NEAR_KNEE		0.75
+#define NEAR_GROWTH		0.5
+#define KNEE_S			45.0
 #define GROW_CUBIC		(0.003 * RATES_MB)
 /* then what was learned at the cut is out of date */
 #define FORGET_S		120.0
@@ -50,7 +50,7 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 		valve->allowed = clamp_rate(THROTTLE_START, v);
 		valve->cut = false;
 		valve->climb_s = 0;
-		valve->since_cut_s = REACTION_S;
+		valve->since_cut_s = THROTTLE_REACTION_S;
 	}
 }
 
@@ -60,7 +60,7 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	double		to;
 
 	open_valve(valve, v);
-	if (!v->running || valve->since_cut_s < REACTION_S)
+	if (!v->running || valve->since_cut_s < THROTTLE_REACTION_S)
 		return;
 	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
 	to = clamp_rate(valve->knee * share, v);
@@ -96,6 +96,8 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 
 		if (valve->climb_s > SETTLE_S)
 			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE));
+		if (valve->climb_s < KNEE_S && valve->allowed > NEAR_KNEE * valve->knee)
+			linear *= NEAR_GROWTH;
 		valve->climb_s += v->dt_s;
 		until = fmax(0, valve->climb_s - gently_s);
 		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * (pow(until, 3) - pow(from, 3));
