@@ -490,6 +490,39 @@ test_listens(void)
 	tap_ok(sv.out.allowed.total == 0 || sv.out.allowed.total >= 500 * MB, "they do not wait", "not held");
 }
 
+/* The next step is brought forward when users wait too long, and not otherwise. */
+static void
+test_urgent(void)
+{
+	Server		sv = busy(0);
+
+	tap_ok(!throttle_is_urgent(&sv.state, 8, 1), "before the first step", "is not urgent");
+	sv.s.adaptive = true;
+	sv.r.users = THROTTLE_SENSOR_OK;
+	sv.r.commits_s = 100;
+	sv.r.active = 0.2;
+	sv.r.waiting = 0.12;
+	steps(&sv, 80, 500 * MB);
+	tap_ok(!throttle_is_urgent(&sv.state, 0.12, 0.25), "as many wait as ever", "is not urgent");
+	tap_ok(!throttle_is_urgent(&sv.state, 1, 0.05), "one more waits, for 50 ms", "is not urgent yet");
+	tap_ok(throttle_is_urgent(&sv.state, 1, 0.2), "one more waits, for 200 ms", "is urgent");
+	tap_ok(throttle_is_urgent(&sv.state, 8, 0.05), "eight more wait, for 50 ms", "is urgent");
+
+	sv.r.waiting = 8;
+	steps(&sv, 1, 500 * MB);
+	tap_is_int(sv.out.decision, THROTTLE_BACK_OFF, "a step then", "backs off");
+	tap_ok(!throttle_is_urgent(&sv.state, 8, 0.2), "before the cut is felt", "is not urgent");
+	tap_ok(throttle_is_urgent(&sv.state, 8, 1.1), "when it should have been", "is urgent again");
+
+	sv.r.users = THROTTLE_SENSOR_BROKEN;
+	steps(&sv, 1, 500 * MB);
+	tap_ok(!throttle_is_urgent(&sv.state, 8, 1.1), "users cannot be seen", "is not urgent");
+	sv.r.users = THROTTLE_SENSOR_OK;
+	sv.s.adaptive = false;
+	steps(&sv, 1, 500 * MB);
+	tap_ok(!throttle_is_urgent(&sv.state, 8, 1.1), "not adaptive", "is not urgent");
+}
+
 static void
 test_base_backup(void)
 {
@@ -596,6 +629,7 @@ main(void)
 	test_floor();
 	test_reclaim();
 	test_listens();
+	test_urgent();
 	test_base_backup();
 	test_any_input();
 	return tap_done();
