@@ -35,7 +35,7 @@
 #define NOISE_TAU_S		60.0
 /* a vacuum beside users it does not know listens for so long before it grows */
 #define LISTEN_S		3.0
-#define LISTEN_DOWN_S	3.0
+#define LISTEN_DOWN_S	1.5
 #define LISTENED_TAU_S	1800.0
 /* before anything was learned: a commit on an ordinary disk */
 #define USUAL_PER_COMMIT_S	0.002
@@ -149,6 +149,9 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	u->absent_s = r->active > 0 ? 0 : u->absent_s + v->dt_s;
 	if (v->running && !is_absent(u))
 		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
+	/* what users did long ago, or do without a vacuum, says less */
+	if (v->restart)
+		u->listened_s = 0;
 	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
 	u->waiting = smooth(u->waiting, r->waiting, s, tau);
 	u->active = smooth(u->active, r->active, s, tau);

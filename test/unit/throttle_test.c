@@ -488,6 +488,26 @@ test_listens(void)
 	ok_between(quiet * DT, 2, 4, "users come", "three seconds to listen");
 	steps(&sv, 4 * 30, 500 * MB);
 	tap_ok(sv.out.allowed.total == 0 || sv.out.allowed.total >= 500 * MB, "they do not wait", "not held");
+
+	/*
+	 * a load without a vacuum, then the users of before: usual is what they
+	 * do
+	 */
+	sv.r.vacuums = 0;
+	sv.r.waiting = 3;
+	sv.r.active = 3;
+	steps(&sv, 4 * 120, 0);
+	sv.r.waiting = 0.05;
+	sv.r.active = 1;
+	sv.r.vacuums = 1;
+	quiet = 0;
+	for (int i = 0; i < 40; i++)
+	{
+		steps(&sv, 1, 500 * MB);
+		quiet += sv.out.allowed.total > 0 && sv.out.allowed.total <= 4 * MB;
+	}
+	ok_between(quiet * DT, 2, 4, "the first vacuum for two minutes", "listens again");
+	ok_between(sv.out.users_expected, 0.04, 0.2, "after a load without a vacuum", "what was heard counts");
 }
 
 /* The next step is brought forward when users wait too long, and not otherwise. */
