@@ -5,9 +5,9 @@
  * One static background worker without a database: it reads shared memory and
  * what the system tells, decides (policy/throttle), publishes the Budget and
  * divides it among the vacuums that run (policy/share).  Four times a second
- * while one runs, else once; a vacuum that begins wakes it.  When it is gone
- * its budget is stale within two seconds, and every vacuum as fast as without
- * pg_sweep.
+ * while one runs, else once; a vacuum that begins wakes it, and users who wait
+ * too long bring the next step forward.  When it is gone its budget is stale
+ * within two seconds, and every vacuum as fast as without pg_sweep.
  *
  * Locks: LOCK_STEER, briefly; those of the lock table while a vacuum is
  * paused.  It waits for its latch only.
