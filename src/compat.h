@@ -146,6 +146,13 @@
 #define compat_delay_is_timed()	false
 #endif
 
+/* 17 reads several pages at once; false before. */
+#if PG_VERSION_NUM >= 170000
+#define compat_io_combine_is_default()	(io_combine_limit == DEFAULT_IO_COMBINE_LIMIT)
+#else
+#define compat_io_combine_is_default()	false
+#endif
+
 /* 19 tells a vacuum's mode, and VACUUM FULL became a form of REPACK. */
 #if PG_VERSION_NUM >= 190000
 #define COMPAT_PROGRESS_MODE	PROGRESS_VACUUM_MODE

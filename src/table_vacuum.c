@@ -28,7 +28,7 @@
  * others: not for long.
  */
 #define ANALYZE_LOCK_TIMEOUT_MS	100
-#define ADAPTIVE_FLUSH_BLOCKS	4
+#define ADAPTIVE_IO_BLOCKS	4
 
 static const char *my_database;
 static int	server_log_level;	/* log_min_messages before we lowered it */
@@ -90,10 +90,16 @@ apply_table_settings(const AutoVacOpts *opts, bool eager)
 
 	/*
 	 * What the kernel collects it writes all at once some time, and then
-	 * every commit on a slow disk waits for that.
+	 * every commit on a slow disk waits for that; as do readers for a large
+	 * read.
 	 */
-	if (sweep_adaptive && !own_cost && backend_flush_after == 0)
-		force_int("backend_flush_after", ADAPTIVE_FLUSH_BLOCKS);
+	if (sweep_adaptive && !own_cost)
+	{
+		if (backend_flush_after == 0)
+			force_int("backend_flush_after", ADAPTIVE_IO_BLOCKS);
+		if (compat_io_combine_is_default())
+			force_int("io_combine_limit", ADAPTIVE_IO_BLOCKS);
+	}
 
 	/* not FREEZE: that is aggressive, and waits for pins */
 	if (opts && opts->freeze_min_age >= 0)
