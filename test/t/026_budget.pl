@@ -86,7 +86,7 @@ ok($rate > 7.2 && $rate < 8.8, 'write_limit = 8 is kept') or diag("written: $rat
 # ---- on WAL, with full-page images; and what says so
 
 reload_with($node, 'sweep.write_limit' => 0, 'sweep.wal_limit' => 6);
-table_of('l', 200);
+table_of('l', 300);
 my $lsn = lsn();
 sql($node, "SELECT sweep.vacuum('l')");
 $pid = poll_value($node, "SELECT pid $running AND relname = 'l'");
@@ -102,7 +102,7 @@ ok($rate > 5.4 && $rate < 6.6, 'wal_limit = 6 is kept') or diag("WAL: $rate MB/s
 
 # ---- two share it; when one has ended the other has all
 
-table_of('m', 12);
+table_of('m', 40);
 sql($node, "SELECT sweep.vacuum('m')");
 poll_ok($node, "SELECT count(*) = 2 AND bool_and(wal_mb_per_s BETWEEN 1.5 AND 4.5) $running", 'two share it');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'm' AND outcome = 'done'", 'one ends');
