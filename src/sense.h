@@ -42,7 +42,7 @@ typedef struct SensorsWanted
 /* One step; whatever is a difference is one to the step before. */
 extern void sensors_sense(SensorsReading *out, const SensorsWanted *wanted, TimestampTz now);
 
-/* Between the steps, every 10 to 20 ms while vacuums run. */
+/* Between the steps, every 10 ms while vacuums run. */
 extern void sensor_users_sample(void);
 
 /* How many wait for I/O or WAL, on average of the samples since the last reading. */

@@ -96,7 +96,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 
 		if (valve->climb_s > SETTLE_S)
 			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE));
-		if (valve->climb_s < KNEE_S && valve->allowed > NEAR_KNEE * valve->knee)
+		if (valve->climb_s < gently_s && valve->allowed > NEAR_KNEE * valve->knee)
 			linear *= NEAR_GROWTH;
 		valve->climb_s += v->dt_s;
 		until = fmax(0, valve->climb_s - gently_s);

@@ -223,6 +223,28 @@ test_slow_disk(void)
 		}
 }
 
+/* What is too much is found out gently: of forty vacuums' first 40 s. */
+static void
+test_first_visit(void)
+{
+	double		hurt = 0;
+	const int	vacuums = 40;
+
+	for (int seed = 1; seed <= vacuums; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		sv = server(100, 0, seed);
+		Server	   *all[] = {&sv};
+
+		run(&disk, all, 1, 30);
+		sv.demand = 60 * MB;
+		forget(&sv);
+		run(&disk, all, 1, 40);
+		hurt += sv.commits_hurt / sv.commits;
+	}
+	ok_between(hurt / vacuums, 0, 0.003, "a slow disk, from the start", "few commits wait for it");
+}
+
 static void
 test_no_learning_time(void)
 {
@@ -313,6 +335,7 @@ main(void)
 	test_idle();
 	test_fast_disk();
 	test_slow_disk();
+	test_first_visit();
 	test_no_learning_time();
 	test_overload();
 	test_load_grows();

@@ -1,0 +1,42 @@
+# Beside users a vacuum of ours reads in small pieces, where the server reads several pages
+# at once (17 on) and tells how large its reads were (18 on).
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+
+my $node = sweep_node('reads', conf => "shared_buffers = 64MB\nsweep.adaptive = on\n");
+plan skip_all => 'pg_stat_io has the size of reads from 18 on' if sql($node, "SELECT current_setting('server_version_num')::int < 180000") eq 't';
+
+sql($node, <<'END');
+CREATE TABLE large (id int, pad text) WITH (autovacuum_enabled = false);
+INSERT INTO large SELECT i, repeat('x', 1500) FROM generate_series(1, 80000) i;
+DELETE FROM large WHERE id % 20 = 0;
+CHECKPOINT;
+END
+
+# Average bytes of a read by our vacuums, after one of a table larger than shared_buffers.
+sub read_size
+{
+	my ($runs) = @_;
+
+	sql($node, "SELECT pg_stat_reset_shared('io')");
+	sql($node, "SELECT sweep.vacuum('large')");
+	poll_ok($node, "SELECT count(*) = $runs FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'", 'vacuumed');
+	return poll_value($node, "SELECT (read_bytes / reads)::bigint FROM pg_stat_io WHERE backend_type = 'background worker' AND context = 'vacuum' AND object = 'relation' AND reads > 50");
+}
+
+reload_with($node, 'sweep.mode' => 'act');
+cmp_ok(read_size(1), '<=', 32768, 'adaptive: small reads');
+sql($node, 'DELETE FROM large WHERE id % 20 = 1');
+reload_with($node, 'sweep.adaptive' => 'off');
+cmp_ok(read_size(2), '>', 32768, 'not adaptive: as the server is set');
+
+done_testing();
