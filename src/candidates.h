@@ -70,6 +70,7 @@ typedef struct Candidate
 	double		rows_per_page;
 	double		core_insert;	/* threshold without pg_sweep's own rules */
 	TimestampTz turn_at;		/* when lost history is made up for */
+	bool		turn_to_come;	/* that was later than when it was weighed */
 	bool		uncounted;		/* its turn, but it is locked */
 	double		ins_early;		/* see Decision */
 	bool		waits_for_checkpoint;	/* though due by inserted rows */

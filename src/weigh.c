@@ -276,14 +276,15 @@ is_put_off(const Decision *d)
 
 /*
  * Each table is looked at once, by the first visit after its turn: what is
- * found in order then need not be remembered.
+ * found in order then need not be remembered.  Another visit that has ended
+ * since this one found it due left it to this one.
  */
 static bool
 it_is_its_turn(const Candidate *c, const Weighing *w)
 {
 	if (!c->history_lost || w->now < c->turn_at)
 		return false;
-	return c->turn_at > w->looked_at ||
+	return c->turn_at > w->looked_at || c->due == DUE_UNKNOWN ||
 		(c->decision && (is_put_off(c->decision) || c->decision->kind == DECISION_OBSERVED));
 }
 
@@ -294,11 +295,19 @@ weigh_turn_comes(const Candidate *c, TimestampTz *at)
 
 	if (!c->history_lost)
 		return false;
-	*at = c->turn_at;
+	/* by the time when it was weighed: by now it may be over, and was missed */
+	if (c->turn_to_come)
+	{
+		*at = c->turn_at;
+		return true;
+	}
 	/* it was its turn; decided since */
 	if ((c->due == DUE_UNKNOWN || c->uncounted) && decision_get(c->key, &d) && is_put_off(&d))
+	{
 		*at = d.not_before;
-	return *at > clock_now();
+		return true;
+	}
+	return false;
 }
 
 static DueReason
@@ -354,6 +363,7 @@ candidate_weigh(Candidate *c, const Weighing *w)
 
 	c->turn_at = clock_after(w->history_begins,
 							 garbage_turn_ms(c->key.dboid, c->key.relid, c->pages, LOST_SPREAD_MS));
+	c->turn_to_come = c->turn_at > w->now;
 	if (it_is_its_turn(c, w) && !count_is_good(c))
 		count_map(c);
 	c->uncounted = c->enabled && it_is_its_turn(c, w) && !count_is_good(c);

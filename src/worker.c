@@ -156,6 +156,7 @@ visit(void)
 	ListCell   *lc;
 	Verdict		verdict;
 	TimestampTz revisit_at = 0;
+	bool		held = false;
 	bool		remembered;
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
@@ -169,6 +170,7 @@ visit(void)
 			due = lappend(due, c);
 		else
 			revisit_at = earlier_turn(revisit_at, c);
+		held = held || (verdict.kind == DECISION_HELD && c->history_lost);
 	}
 	queue_mark_overdue(due);
 	list_sort(due, more_urgent_first);
@@ -190,6 +192,7 @@ visit(void)
 			table_vacuum(c, &verdict);
 			vacuumed = true;
 		}
+		held = held || (verdict.kind == DECISION_HELD && c->history_lost);
 		revisit_at = earlier_turn(revisit_at, c);
 		worker_slot_unclaim();
 	}
@@ -200,7 +203,10 @@ visit(void)
 
 	/* what could not be remembered would be asked for again at once */
 	remembered = pg_atomic_read_u64(&sweep_shared->decisions_dropped) == dropped;
-	worker_slot_visited(remembered, began, revisit_at);
+	if (held)					/* their turn is not over */
+		worker_slot_visited(remembered, 0, began);
+	else
+		worker_slot_visited(remembered, began, revisit_at);
 	if (!remembered)
 		return false;
 

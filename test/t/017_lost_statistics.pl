@@ -51,18 +51,18 @@ INSERT INTO load SELECT i, 0 FROM generate_series(1, 1000) i;
 VACUUM (ANALYZE);
 END
 
-# Another three of ten rows of each, on all pages.
+# Another three of twelve rows of each, on all pages.
 my $digit = 0;
 
 sub delete_some
 {
-	my $digits = join(', ', map { ($digit++) % 10 } 1 .. 3);
+	my $digits = join(', ', map { ($digit++) % 12 } 1 .. 3);
 
 	sql($node, <<"END", 'lost');
 DO \$\$
 BEGIN
-	FOR i IN 1 .. $tables LOOP EXECUTE format('DELETE FROM large%s WHERE id %% 10 IN ($digits)', i); END LOOP;
-	FOR i IN 1 .. 3 LOOP EXECUTE format('DELETE FROM small%s WHERE id %% 10 IN ($digits)', i); END LOOP;
+	FOR i IN 1 .. $tables LOOP EXECUTE format('DELETE FROM large%s WHERE id %% 12 IN ($digits)', i); END LOOP;
+	FOR i IN 1 .. 3 LOOP EXECUTE format('DELETE FROM small%s WHERE id %% 12 IN ($digits)', i); END LOOP;
 END \$\$;
 END
 	return;
@@ -110,6 +110,30 @@ poll_ok($node, 'SELECT workers = 0 FROM sweep.status', 'then the workers leave')
 my $starts = status($node, 'worker_starts');
 rounds($node, 20);
 cmp_ok(status($node, 'worker_starts') - $starts, '<=', 3, 'and do not come again and again');
+
+# ---- the turns of half of them come while one visit is under way, and those of the other
+# ---- half during sweep.hold()
+
+hold_off();
+delete_some();
+$since = sql($node, 'SELECT now()');
+sql($node, 'SELECT pg_stat_reset()', 'lost');
+poll_until($node, "SELECT now() > '$since'::timestamptz + '$spread s'::interval / 2");
+
+# a visit reads it after it has weighed the tables, before it decides
+$locker = session($node, 'lost');
+$locker->query_safe('BEGIN; LOCK TABLE pg_partitioned_table');
+reload_with($node, 'sweep.exclude_databases' => '');
+poll_ok($node, q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'pg_partitioned_table'::regclass AND NOT granted}, 'a visit is under way');
+poll_until($node, "SELECT now() > '$since'::timestamptz + '$spread s'");
+sql($node, 'SELECT sweep.hold()');
+$locker->query_safe('COMMIT');
+$locker->quit;
+poll_ok($node, 'SELECT workers = 0 FROM sweep.status', 'it ends');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE datname = 'lost' AND started_at > '$since'"), '0', 'and vacuums nothing');
+sql($node, 'SELECT sweep.unhold()');
+poll_ok($node, "SELECT count(DISTINCT relname) = $tables FROM sweep.runs WHERE datname = 'lost' AND started_at > '$since' AND relname LIKE 'large%' AND tuples_removed > 2000",
+	'no turn is lost by that', timeout => within(20));
 
 # ---- a crash
 
