@@ -175,6 +175,7 @@ databases_hear_of_worker(const WorkerSlot *slot, bool gone, bool visited, Timest
 		return;
 	}
 	db->surveyed_at = 0;
+	read_at = 0;				/* is it still there? */
 	db->next_visit = clock_after(now, backoff_ms(VISIT_BACKOFF_MS, VISIT_BACKOFF_MAX_MS,
 												 ++db->failures));
 }

@@ -104,7 +104,7 @@ my @children = pids_of($node, 'sweep launcher');
 $node->kill9;
 poll_gone(@children);
 $node->start;
-poll_ok($node, "SELECT launcher_pid IS NOT NULL FROM sweep.status", 'kill -9 of the postmaster: the launcher is back');
+poll_ok($node, "SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status", 'kill -9 of the postmaster: the launcher is back');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname IN ('$first', '$saved')"), '2', 'the runs are kept');
 
 # ---- nothing leaks

@@ -45,6 +45,7 @@ for my $i (1 .. 4)
 	crash('KILL', $pid);
 	eval { $user->quit };
 }
+launcher();
 is(sql($node, 'SELECT effective_mode, reason IS NULL, recent_crashes FROM sweep.status'), 'act|t|0', 'four crashes of a user\'s backend do not count');
 ok(!-e $file, 'and leave no trace');
 
@@ -129,7 +130,8 @@ for my $what (sort keys %contents)
 	unlink $file;
 	append_to_file($file, $contents{$what});
 	$node->start;
-	is(sql($node, 'SELECT effective_mode FROM sweep.status') , launcher() ? 'act' : 'x', "a file that is $what");
+	launcher();
+	is(status($node, 'effective_mode'), 'act', "a file that is $what");
 }
 
 $node->stop;

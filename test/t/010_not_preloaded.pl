@@ -59,7 +59,7 @@ $few->restart;
 poll_ok($few, "SELECT effective_mode = 'act' FROM sweep.status", 'a background worker for the launcher only: it runs');
 garbage($few, 'postgres', 'due');
 poll_ok($few, 'SELECT worker_start_failures > 0 FROM sweep.status', 'no background worker for the workers: worker_start_failures counts');
-is(sql($few, 'SELECT workers, worker_starts FROM sweep.status'), '0|0', 'and no slot is lost');
+poll_ok($few, 'SELECT workers = 0 AND worker_starts = 0 FROM sweep.status', 'and no slot is lost');
 rounds($few, 40);
 cmp_ok(() = log_since($few) =~ /background worker/g, '<', 10, 'the log is not filled with it') or diag(log_since($few));
 
@@ -118,7 +118,7 @@ like($out, qr/"$_ \d+"/, "single-user mode: sweep.$_ works") for qw(progress dat
 like($out, qr/"status off the launcher is not running/, 'single-user mode: sweep.status says what is not there');
 
 $few->start;
-poll_ok($few, "SELECT effective_mode = 'act' FROM sweep.status", 'after single-user mode all is as before');
+poll_ok($few, "SELECT effective_mode = 'act' AND rounds > 0 FROM sweep.status", 'after single-user mode all is as before');
 is(sql($few, "SELECT count(*) FROM sweep.runs WHERE run_id <= $last"), $runs, 'with the runs from before it');
 $few->stop;
 
