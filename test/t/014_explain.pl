@@ -85,6 +85,7 @@ explained('below the threshold', 'quiet', cause => 'below the threshold', verdic
 	fix => qr/^ALTER TABLE public\.quiet SET \(autovacuum_vacuum_scale_factor/);
 sql($node, 'VACUUM quiet');
 more_garbage($node, 'postgres', 'quiet', 30);
+poll_ok($node, q{SELECT n_dead_tup = 30 FROM pg_stat_all_tables WHERE relname = 'quiet'}, 'at a rate: its counters are there');
 explained('at a rate', 'quiet', cause => 'below the threshold', verdict => 'not due',
 	evidence => qr/^dead tuples 30 of 226 \(196 missing\); .*; at the rate since the last vacuum at \S+ \S+ due at 20\d\d-\d\d-\d\d /);
 
@@ -277,7 +278,7 @@ held_back('a logical slot', 'pg_attribute', catalog => 1, kind => 'logical slot'
 	evidence => qr/stuck, inactive/, fix => qr/^SELECT pg_catalog\.pg_drop_replication_slot\('stuck'\);$/);
 garbage($node, 'postgres', 'not_a_catalog');
 poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'not_a_catalog' AND tuples_removed = 500}, 'a logical slot does not hold back other tables');
-is(sql($node, q{SELECT count(*) FROM sweep.explain('not_a_catalog') WHERE cause ~ 'slot'}), '0', 'and does not explain them');
+is(sql($node, q{SELECT count(*) FROM sweep.explain('not_a_catalog') WHERE cause ~ 'replication slot'}), '0', 'and does not explain them');
 sql($node, q{SELECT pg_drop_replication_slot('stuck')});
 
 sql($node, q{SELECT pg_create_physical_replication_slot('standby')});
@@ -323,7 +324,7 @@ my $older = session($node);
 $older->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()');
 sql($node, 'SELECT pg_current_xact_id()') for 1 .. 3;
 sql($node, q{BEGIN; CREATE TABLE prepared_one (a int); PREPARE TRANSACTION 'younger'});
-is(sql($node, q{SELECT string_agg(kind, ', ') FROM sweep.blockers}), 'idle in transaction, prepared transaction', 'blockers by age');
+is(sql($node, q{SELECT string_agg(kind, ', ') FROM sweep.blockers WHERE kind IN ('idle in transaction', 'prepared transaction')}), 'idle in transaction, prepared transaction', 'blockers by age');
 sql($node, q{ROLLBACK PREPARED 'younger'});
 $older->quit;
 poll_ok($node, q{SELECT count(*) = 0 FROM sweep.blockers}, 'none is left');
@@ -365,9 +366,10 @@ explained('wraparound is near', 'aged', cause => 'wraparound ahead', verdict => 
 
 sql($node, 'CREATE ROLE watcher LOGIN IN ROLE pg_monitor; CREATE TABLE secret (a int); REVOKE ALL ON secret FROM PUBLIC');
 $session = session($node);
+my $blocker = $session->query_safe('SELECT pg_backend_pid()');
 $session->query_safe('BEGIN; SELECT pg_current_xact_id()');
 sql($node, 'SELECT pg_current_xact_id()');
-is($node->safe_psql('postgres', q{SELECT count(*), bool_and(query IS NOT NULL AND usename IS NOT NULL) FROM sweep.blockers}, extra_params => [ '-U', 'watcher' ]), '1|t',
+is($node->safe_psql('postgres', qq{SELECT count(*), bool_and(query IS NOT NULL AND usename IS NOT NULL) FROM sweep.blockers WHERE pid = $blocker}, extra_params => [ '-U', 'watcher' ]), '1|t',
 	'a member of pg_monitor sees who blocks');
 is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM sweep.explain('secret')}, extra_params => [ '-U', 'watcher' ]), 't', 'and the explanation of any table');
 $session->quit;

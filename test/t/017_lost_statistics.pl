@@ -141,13 +141,14 @@ hold_off();
 delete_some();
 my $victim = session($node, 'lost');
 my $pid = $victim->query_safe('SELECT pg_backend_pid()');
-$since = sql($node, 'SELECT now()');
 my $offset = log_size($node);
 kill 'KILL', $pid;
 eval { $victim->quit };
 log_poll_ok($node, qr/database system is ready to accept connections/, $offset, 'crash: the server is back');
 poll_until($node, q{SELECT rounds > 0 AND effective_mode = 'act' FROM sweep.status});
 is(sql($node, q{SELECT count(*) FROM pg_stat_all_tables WHERE relname LIKE 'large%' AND n_dead_tup > 0}, 'lost'), '0', 'crash: no statistics');
+# turns are counted from then
+$since = status($node, 'launcher_started_at');
 reload_with($node, 'sweep.exclude_databases' => '');
 found_in_turn($node, $since, 'crash');
 

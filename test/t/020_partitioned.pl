@@ -169,11 +169,13 @@ change('INSERT INTO top SELECT 1950, 1 FROM generate_series(1, 1000)');
 garbage($node, 'postgres', 'locked_canary');
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'top' AND outcome = 'skipped'",
 	'with a partition locked it is skipped');
-like(last_reason('top'), qr/^changes in partitions 1000 > 277; lock not available$/, '... and says so');
-is(sql($node, "SELECT decision FROM sweep.decisions WHERE relname = 'top'"), 'locked', '... also in sweep.decisions');
+# the first time: when it is tried again the leaf has been vacuumed, and has more rows
+is(sql($node, "SELECT reason FROM sweep.runs WHERE relname = 'top' AND outcome = 'skipped' ORDER BY run_id LIMIT 1"),
+	'changes in partitions 1000 > 277; lock not available', '... and says so');
+poll_ok($node, "SELECT decision = 'locked' FROM sweep.decisions WHERE relname = 'top'", '... also in sweep.decisions');
 is(sql($node, "SELECT max(ended_at - started_at) < interval '1 s' FROM sweep.runs WHERE relname = 'top' AND outcome = 'skipped'"),
 	't', '... without waiting for it');
-is(analyzes('half2', "reason = 'changes in partitions 1001 > 172' AND outcome = 'done'"), '1',
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE command = 'ANALYZE' AND relname = 'half2' AND reason = 'changes in partitions 1001 > 172' AND outcome = 'done'",
 	'the other half was analyzed meanwhile');
 my $ddl = seconds(sub { sql($node, "ALTER TABLE leaf12 SET (fillfactor = 90); TRUNCATE leaf13; ALTER TABLE half2 ADD CHECK (id > 0)") });
 cmp_ok($ddl, '<', within(5), "others can change the other partitions ($ddl s)");

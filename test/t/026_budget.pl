@@ -43,7 +43,7 @@ END
 	return;
 }
 
-sub lsn { return sql($node, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')") }
+sub lsn_and_time { return split /\|/, sql($node, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'), extract(epoch FROM clock_timestamp())") }
 
 # Written to data files by everybody, in bytes.
 sub written
@@ -71,34 +71,59 @@ sub settled_written
 
 my $mb = 1024 * 1024;
 
+# MB/s of a vacuum over ten seconds.
+sub write_rate
+{
+	my ($table) = @_;
+
+	table_of($table, 140);
+	my $before = settled_written();
+	sql($node, "SELECT sweep.vacuum('$table')");
+	my $pid = poll_value($node, "SELECT pid $running AND relname = '$table'");
+	usleep(10_000_000);
+	sql($node, "SELECT pg_cancel_backend($pid)");
+	my $took = poll_value($node, "SELECT extract(epoch FROM ended_at - started_at) FROM sweep.runs WHERE relname = '$table' AND outcome = 'cancelled'");
+	my $written = settled_written() - $before;
+	sql($node, "DROP TABLE $table");
+	return $written / $took / $mb;
+}
+
+# Never above it; below it only when the machine does something else for so long, not always.
+sub limit_kept
+{
+	my ($limit, $name, $rate_of) = @_;
+	my @rates;
+
+	for my $i (1 .. 3)
+	{
+		push @rates, $rate_of->($i);
+		last if $rates[-1] > 0.9 * $limit;
+	}
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($rates[-1] > 0.9 * $limit && !(grep { $_ >= 1.1 * $limit } @rates), $name) or diag("MB/s: @rates");
+	return;
+}
+
 reload_with($node, 'sweep.write_limit' => 8);
-table_of('w', 140);
-my $before = settled_written();
-sql($node, "SELECT sweep.vacuum('w')");
-my $pid = poll_value($node, "SELECT pid $running AND relname = 'w'");
-usleep(10_000_000);
-my ($took) = sql($node, "SELECT extract(epoch FROM clock_timestamp() - started_at) $running AND relname = 'w'");
-sql($node, "SELECT pg_cancel_backend($pid)");
-poll_ok($node, "SELECT count(*) = 0 FROM sweep.progress WHERE relname = 'w'", 'a vacuum of ten seconds');
-my $rate = (settled_written() - $before) / $took / $mb;
-ok($rate > 7.2 && $rate < 8.8, 'write_limit = 8 is kept') or diag("written: $rate MB/s");
+limit_kept(8, 'write_limit = 8 is kept', sub { return write_rate("w$_[0]") });
 
 # ---- on WAL, with full-page images; and what says so
 
 reload_with($node, 'sweep.write_limit' => 0, 'sweep.wal_limit' => 6);
 table_of('l', 300);
-my $lsn = lsn();
 sql($node, "SELECT sweep.vacuum('l')");
-$pid = poll_value($node, "SELECT pid $running AND relname = 'l'");
 poll_ok($node, "SELECT limited_by = 'wal_limit' $running AND relname = 'l'", 'sweep.progress names the limit');
 poll_ok($node, "SELECT configured = 6 AND measured BETWEEN 4 AND 8 AND binding AND sensor <> 'broken' FROM sweep.budget WHERE name = 'wal_limit'", 'sweep.budget shows it');
-is(sql($node, "SELECT count(*), count(*) FILTER (WHERE configured IS NULL), count(*) FILTER (WHERE binding) FROM sweep.budget WHERE name IN ('read_limit', 'write_limit', 'wal_limit')"),
-	'3|2|1', 'and only it');
+poll_ok($node, "SELECT count(*) = 3 AND count(*) FILTER (WHERE configured IS NULL) = 2 AND array_agg(name) FILTER (WHERE binding) = '{wal_limit}' FROM sweep.budget WHERE name IN ('read_limit', 'write_limit', 'wal_limit')",
+	'and only it');
 poll_ok($node, "SELECT count(*) > 4 AND bool_and(vacuums = 1) FROM (SELECT * FROM sweep.governor ORDER BY at DESC LIMIT 8) g", 'sweep.governor shows its steps');
-usleep(6_000_000);
-($took) = sql($node, "SELECT extract(epoch FROM clock_timestamp() - started_at) $running AND relname = 'l'");
-$rate = (lsn() - $lsn) / $took / $mb;
-ok($rate > 5.4 && $rate < 6.6, 'wal_limit = 6 is kept') or diag("WAL: $rate MB/s");
+limit_kept(6, 'wal_limit = 6 is kept', sub {
+	my ($lsn, $at) = lsn_and_time();
+
+	usleep(6_000_000);
+	my ($now, $later) = lsn_and_time();
+	return ($now - $lsn) / ($later - $at) / $mb;
+});
 
 # ---- two share it; when one has ended the other has all
 
@@ -133,7 +158,7 @@ reload_with($node, 'sweep.mode' => 'observe');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'by_hand2' AND outcome = 'done'", 'in the mode observe nobody is bound');
 is($session->query("SELECT current_setting('vacuum_cost_delay')"), '0', 'its settings are what they were');
 $session->quit;
-is(sql($node, "SELECT count(*) FROM sweep.budget WHERE detail = 'the governor is not running'"), '0', 'the governor goes on looking');
+poll_ok($node, "SELECT count(*) = 0 FROM sweep.budget WHERE detail = 'the governor is not running'", 'the governor goes on looking');
 
 # ---- and off ends it
 

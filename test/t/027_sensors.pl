@@ -121,18 +121,19 @@ sensor_ok($node, 'users_active', 'value = 0', 'what they have left behind does n
 
 # a vacuum is no user, and takes processor time
 sql($node, 'CREATE TABLE big AS SELECT i, repeat(\'x\', 100) AS pad FROM generate_series(1, 300000) i; DELETE FROM big WHERE i % 2 = 0');
-my $vacuum = session($node);
-$vacuum->query_until(qr/started/, "SET vacuum_cost_delay = '1ms'; SET vacuum_cost_limit = 200;\n\\echo started\nVACUUM big;\n");
+my $vacuum = slow_vacuum($node);
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE relname = 'big' AND phase = 'scanning heap'", 'a vacuum runs');
 # a session that is just leaving may be one for a moment
-is(sql($node, "SELECT s.value < 0.5, p.n FROM sweep.sensors() s, LATERAL (SELECT count(*) AS n FROM sweep.progress WHERE relname = 'big') p WHERE s.name = 'users_active'"),
-	't|1', 'a vacuum is no user');
+poll_ok($node, "SELECT s.value < 0.5 AND p.n = 1 FROM sweep.sensors() s, LATERAL (SELECT count(*) AS n FROM sweep.progress WHERE relname = 'big') p WHERE s.name = 'users_active'",
+	'a vacuum is no user');
+end_vacuum($node, $vacuum);
+poll_ok($node, 'SELECT count(*) = 0 FROM sweep.progress', 'it is over');
 my $burner = session($node);
 $burner->query_until(qr/started/, "SET vacuum_cost_delay = 0;\n\\echo started\n" . "VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) big;\n" x 40);
 sensor_ok($node, 'vacuum_cpu', 'value > 0', 'vacuums take processor time');
 sql($node, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND pid <> pg_backend_pid()");
 poll_ok($node, 'SELECT count(*) = 0 FROM sweep.progress', 'they are gone');
-eval { $_->quit } for ($vacuum, $burner);
+eval { $burner->quit };
 sensor_ok($node, 'vacuum_cpu', 'value = 0', 'and so is their processor time');
 
 # ---- WAL, and a slot that nears its end
@@ -307,41 +308,41 @@ write_file("$root/proc/pressure/io", "some avg10=12.50 avg60=0.18 avg300=0.10 to
 }
 my $s = session($node);
 my $disk = sub { return $s->query_safe("SELECT state, value, why FROM sweep.sensors() WHERE name = 'disk_busy'") };
-my $until = sub {
-	my ($regexp, $name) = @_;
+is($disk->(), 'ok|0|device fake', 'a disk that does one thing at a time');
+is($s->query_safe("SELECT state, value >= 0 FROM sweep.sensors() WHERE name = 'io_pressure'"), 'ok|t', 'pressure');
+
+# While it senses, as the kernel would: from one content of the file to another. It looks
+# twice, a quarter of a second apart; the change is to fall in between.
+my $later_like = sub {
+	my ($from, $to, $regexp, $name) = @_;
 	my $answer = '';
-	for (1 .. 50)
+
+	for (1 .. 20)
 	{
+		$diskstats->(@$from);
+		$disk->();
+		my $pid = fork;
+		die "fork: $!" unless defined $pid;
+		if ($pid == 0)
+		{
+			select(undef, undef, undef, 0.1);
+			$diskstats->(@$to);
+			POSIX::_exit(0);
+		}
 		$answer = $disk->();
+		waitpid $pid, 0;
 		last if $answer =~ $regexp;
 	}
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	like($answer, $regexp, $name);
-};
-is($disk->(), 'ok|0|device fake', 'a disk that does one thing at a time');
-is($s->query_safe("SELECT state, value >= 0 FROM sweep.sensors() WHERE name = 'io_pressure'"), 'ok|t', 'pressure');
-
-# while it senses, as the kernel would
-my $later = sub {
-	my ($sub) = @_;
-	my $pid = fork;
-	die "fork: $!" unless defined $pid;
-	if ($pid == 0)
-	{
-		select(undef, undef, undef, 0.1);
-		$sub->();
-		POSIX::_exit(0);
-	}
-	my $answer = $disk->();
-	waitpid $pid, 0;
-	return $answer;
+	return;
 };
 require POSIX;
 my @more = (1040, 0, 82048, 5080, 2060, 0, 161024, 10160, 0, 3100, 15500);
-like($later->(sub { $diskstats->('fake', @more) }), qr/^ok\|(2\d|3\d|40)/, 'busy');
-like($later->(sub { $diskstats->('fake', @counters) }), qr/^broken\|\|cannot be read at present: the counters of device "fake" went back$/, 'the counters went back');
+$later_like->([ 'fake', @counters ], [ 'fake', @more ], qr/^ok\|(2\d|3\d|40)/, 'busy');
+$later_like->([ 'fake', @more ], [ 'fake', @counters ], qr/^broken\|\|cannot be read at present: the counters of device "fake" went back$/, 'the counters went back');
 is($disk->(), 'ok|0|device fake', 'and are compared with the new ones next time');
-like($later->(sub { $diskstats->('other', @more) }), qr/^broken\|\|cannot be read at present: device $major:$minor was "fake" and is "other" now$/, 'the device has changed');
+$later_like->([ 'fake', @counters ], [ 'other', @more ], qr/^broken\|\|cannot be read at present: device $major:$minor was "fake" and is "other" now$/, 'the device has changed');
 is($disk->(), 'ok|0|device other', 'and then it is that one');
 $diskstats->('');
 like($disk->(), qr/^broken\|\|cannot be read at present: no line about device $major:$minor in/, 'its line is gone');

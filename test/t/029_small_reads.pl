@@ -27,6 +27,7 @@ sub read_size
 {
 	my ($runs) = @_;
 
+	$node->restart;				# nothing of the table is in shared_buffers, which would divide the reads
 	sql($node, "SELECT pg_stat_reset_shared('io')");
 	sql($node, "SELECT sweep.vacuum('large')");
 	poll_ok($node, "SELECT count(*) = $runs FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'", 'vacuumed');
