@@ -16,7 +16,7 @@ DATA_built = sql/pg_sweep--$(EXTVERSION).sql
 OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/policy/*.c))
 # warnings that core's own headers do not trip over
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-EXTRA_CLEAN = sql/pg_sweep--$(EXTVERSION).sql build
+EXTRA_CLEAN = sql/pg_sweep--$(EXTVERSION).sql build .built-for
 # PGXS would build LLVM bitcode where the server has it; that needs clang
 override with_llvm = no
 
@@ -49,7 +49,14 @@ SQL_PARTS = sql/pg_sweep.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/e
 sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
 	cat $(SQL_PARTS) >$@
 
-$(OBJS): $(wildcard src/*.h src/policy/*.h)
+$(OBJS): $(wildcard src/*.h src/policy/*.h) .built-for
+
+# Objects for one server are no good for another: it would not start with them.
+BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_CONFIG) --includedir-server 2>/dev/null))
+.built-for: FORCE
+	@echo '$(BUILT_FOR)' | cmp -s - $@ || echo '$(BUILT_FOR)' >$@
+
+.PHONY: FORCE
 
 # a script each, see bench/README.md
 MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin locks million overhead replica scout slowdisk)
