@@ -89,19 +89,30 @@ earlier_turn(TimestampTz so_far, const Candidate *c)
 	return so_far == 0 ? at : Min(so_far, at);
 }
 
+/* The tables that were there at that time. */
+typedef struct Inventory
+{
+	HTAB	   *relids;
+	TimestampTz at;
+} Inventory;
+
+/* Of a newer decision nothing is known: its table may be new, or just snoozed. */
 static bool
 table_is_there(const Decision *decision, void *arg)
 {
-	return decision->key.dboid != MyDatabaseId ||
-		hash_search(arg, &decision->key.relid, HASH_FIND, NULL) != NULL;
+	const Inventory *inventory = arg;
+
+	return decision->key.dboid != MyDatabaseId || decision->last_at >= inventory->at ||
+		hash_search(inventory->relids, &decision->key.relid, HASH_FIND, NULL) != NULL;
 }
 
 /* Decisions about tables that are gone make room for others. */
 static void
-forget_dropped_tables(List *candidates, List *partitioned)
+forget_dropped_tables(List *candidates, List *partitioned, TimestampTz at)
 {
 	HASHCTL		info = {0};
 	HTAB	   *relids;
+	Inventory	inventory;
 	ListCell   *lc;
 
 	info.keysize = info.entrysize = sizeof(Oid);
@@ -114,7 +125,9 @@ forget_dropped_tables(List *candidates, List *partitioned)
 		(void) hash_search(relids, &((PartitionedTable *) lfirst(lc))->candidate.key.relid,
 						   HASH_ENTER, NULL);
 	snooze_add_tables(relids);
-	decision_forget(table_is_there, relids);
+	inventory.relids = relids;
+	inventory.at = at;
+	decision_forget(table_is_there, &inventory);
 	hash_destroy(relids);
 }
 
@@ -161,7 +174,7 @@ visit(void)
 	uint64		dropped = pg_atomic_read_u64(&sweep_shared->decisions_dropped);
 
 	if (!for_catalogs)
-		forget_dropped_tables(candidates, partitioned);
+		forget_dropped_tables(candidates, partitioned, began);
 	foreach(lc, candidates)
 	{
 		Candidate  *c = lfirst(lc);

@@ -98,5 +98,16 @@ def stub() -> Iterator[ThrowawayServer]:
 
 @pytest.fixture
 def flags(stub: ThrowawayServer) -> tuple[str, ...]:
-    """The connection options of the stub's good database."""
+    """The connection options of the stub's good database, whose last round was just now."""
+    stub.psql(
+        "stub",
+        "UPDATE sweep.status SET last_round_at = now(); "
+        "UPDATE sweep.runs SET started_at = started_at + late, ended_at = ended_at + late "
+        "FROM (SELECT now() - interval '40 s' - max(ended_at) AS late FROM sweep.runs) AS newest",
+    )
     return stub.flags("stub")
+
+
+def write(server: ThrowawayServer, dbname: str, statement: str) -> None:
+    """Run SQL whose counters are in the statistics when this returns, not only some time later."""
+    server.psql(dbname, f"{statement}; SELECT pg_stat_force_next_flush()")

@@ -91,7 +91,7 @@ def test_interrupted_run_keeps_what_it_has_and_is_resumed(tmp_path: Path) -> Non
     path = tmp_path / "result.json"
     bench = Bench("insert", *TINY, "--output", str(path))
     bench.wait_for("2/2 insert sweep")
-    bench.wait_for("sweep: inserting")
+    bench.wait_for("sweep: loading the table")
     err = interrupt(bench, signal.SIGINT)
     assert f"go on with --resume {path}" in err
     kept = store.load(path)
@@ -109,8 +109,12 @@ def test_interrupted_run_keeps_what_it_has_and_is_resumed(tmp_path: Path) -> Non
     assert sweep.settings["shared_preload_libraries"] == "pg_sweep"
     for variant in insert.variants:
         assert set(variant.samples) == {metric.name for metric in insert.metrics}
-        assert variant.samples["run_wal"][0] > 1
-        assert variant.samples["freeze_io"][0] > 100
+        (once,) = variant.raw["repeats"]
+        assert once["pgbench"]["transactions"] > 0
+        assert variant.samples["run_wal"][0] > 0
+        assert once["freeze"]["pages_remain"] >= 350
+        if variant.name == "stock":  # ours may have frozen nearly all by then
+            assert variant.samples["freeze_io"][0] > 100
         assert {series.name for series in variant.series} == {"waiting", "visible", "spent"}
     assert found.machine.cpus >= 1
 

@@ -29,7 +29,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 def folder_of(process: subprocess.Popen[str]) -> Path:
     """Wait until the demo says how to reach its server, and return the folder."""
     assert process.stderr is not None
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + 2 * PATIENCE_S  # it fills its tables first
     for line in process.stderr:
         assert time.monotonic() < deadline
         if " -h " in line:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from conftest import Pgsweep, needs_extension
+from conftest import Pgsweep, needs_extension, write
 from pgsweep import db, model
 from pgsweep.server import ThrowawayServer, default_pg_config, free_port
 
@@ -34,8 +34,8 @@ def real() -> Iterator[ThrowawayServer]:
     """A server with pg_sweep at work, one run by hand already made."""
     with ThrowawayServer(default_pg_config(), SETTINGS) as server:
         server.psql("postgres", "CREATE EXTENSION pg_sweep")
-        server.psql("postgres", "CREATE TABLE t AS SELECT generate_series(1, 1000) AS i")
-        server.psql("postgres", "DELETE FROM t WHERE i > 500")
+        write(server, "postgres", "CREATE TABLE t AS SELECT generate_series(1, 1000) AS i")
+        write(server, "postgres", "DELETE FROM t WHERE i > 500")
         server.psql("postgres", "VACUUM t")
         server.psql("postgres", "CREATE ROLE nobody_special LOGIN")
         server.psql("postgres", "CREATE ROLE watcher LOGIN IN ROLE pg_monitor")
@@ -192,6 +192,8 @@ def test_mode_off(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while "mode off" not in (out := pgsweep("status", *real.flags("postgres")).out):
             assert time.monotonic() < deadline, out
+        while real.psql("postgres", "SELECT workers FROM sweep.status").strip() != "0":
+            assert time.monotonic() < deadline, "its workers are still there"
         assert pgsweep("doctor", *real.flags("postgres")).code == 0
     finally:
         real.psql("postgres", "ALTER SYSTEM SET sweep.mode = act")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,8 @@ def test_a_holder_is_seen(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
     flags = list(stub.flags("stub"))
     flags[flags.index("-U") + 1] = "watcher"
     try:
-        for _ in range(100):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
             found = pgsweep("report", "--live", "--markdown", *flags)
             if "| transaction | psql postgres pid" in found.out:
                 break

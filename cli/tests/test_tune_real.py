@@ -86,10 +86,12 @@ def test_experiment(pgsweep: Pgsweep, server: ThrowawayServer, tmp_path: Path) -
     picture = tmp_path / "plot.svg"
     where = server.flags("postgres")
     shares = ("--device", "100%", "--cpu", "100%")
-    result = pgsweep("tune", *TINY, *shares, "--json", "--svg", str(picture), *where)
+    # so slow that its naps are most of it
+    limits = ("--limits", "1000,5")
+    result = pgsweep("tune", *TINY, *limits, *shares, "--json", "--svg", str(picture), *where)
     assert result.code in (0, 1), result.err
     found = result.json()
-    assert [point["limit"] for point in found["points"]] == [1000, 20]
+    assert [point["limit"] for point in found["points"]] == [1000, 5]
     fast, slow = found["points"]
     dead = experiment.LEAST_ROWS_PER_TABLE // 5 * 6
     assert fast["rows"] == slow["rows"] == dead
@@ -448,6 +450,11 @@ def patroni_session(server: ThrowawayServer) -> Iterator[None]:
     where = f"host={server.folder} port={server.port} user=postgres dbname=postgres"
     with psycopg.connect(where, application_name="Patroni heartbeat"):
         yield
+    left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'Patroni heartbeat'"
+    deadline = time.monotonic() + PATIENCE_S
+    while server.psql("postgres", left).strip() != "0":
+        assert time.monotonic() < deadline, "its session is still there"
+        time.sleep(0.05)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ SELECT pages, blks_hit + blks_read BETWEEN 1 AND 150 AS few_visited, blks_dirtie
 -- with them the visibility map, the free space map, pg_class
 DELETE FROM t WHERE a % 2 = 0;
 CHECKPOINT;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false, TRUNCATE off) t;
 SELECT command, pages, blks_hit + blks_read BETWEEN 100 AND 1000 AS visited, blks_dirtied BETWEEN 100 AND 115 AS dirtied,
 	wal_records BETWEEN 100 AND 400 AS records, wal_fpi BETWEEN 100 AND 115 AS images,
@@ -52,6 +53,7 @@ SET vacuum_cost_page_miss = 17;
 SET vacuum_cost_page_dirty = 101;
 DELETE FROM t WHERE a % 3 = 0;
 CHECKPOINT;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false, TRUNCATE off) t;
 RESET vacuum_cost_page_hit;
 RESET vacuum_cost_page_miss;
@@ -102,6 +104,7 @@ ANALYZE empty;
 UPDATE t SET a = a + 1;
 COMMIT;
 SELECT command, blks_hit + blks_read < 150 AS few, blks_dirtied < 10 AS clean, wal_records < 20 AS few_records FROM last;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false) t, empty;
 SELECT relname, blks_hit + blks_read < 150 AS few, blks_dirtied < 10 AS clean FROM last;
 
@@ -120,6 +123,7 @@ SET min_parallel_index_scan_size = 0;
 SET max_parallel_maintenance_workers = 2;
 SELECT max(run_id) AS before_id FROM sweep.runs \gset
 CHECKPOINT;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PARALLEL 2) indexed;
 SELECT count(*) AS runs, min(command) AS command, sum(blks_hit + blks_read) BETWEEN max(s.pages) AND 4 * max(s.pages) AS visited,
 	sum(blks_dirtied) BETWEEN max(s.pages) * 0.9 AND max(s.pages) * 1.1 AS dirtied

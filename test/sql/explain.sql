@@ -95,6 +95,7 @@ INSERT INTO tail SELECT i, repeat('x', 700) FROM generate_series(1, 600) i;
 DELETE FROM tail WHERE a > 300;
 SELECT pg_stat_force_next_flush();
 SELECT truncatable_bytes FROM sweep.tables WHERE relname IN ('tail', 'below') ORDER BY relname;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (TRUNCATE off) tail;
 SELECT truncatable_bytes = 300 * current_setting('block_size')::int AS tail FROM sweep.tables WHERE relname = 'tail';
 VACUUM tail;

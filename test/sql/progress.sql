@@ -5,7 +5,7 @@
 \i :common
 
 
--- waits until the sampled row of this very process has a table, and keeps it
+-- waits until the sampled row of this very process says what it is at, and keeps it
 CREATE FUNCTION watch(a int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
 	p record;
@@ -19,7 +19,8 @@ BEGIN
 					AND g.started_at OPERATOR(pg_catalog.<) pg_catalog.clock_timestamp()
 					AND g.blks_hit OPERATOR(pg_catalog.+) g.blks_read OPERATOR(pg_catalog.>) 0 AS rest
 				INTO p FROM sweep.progress g WHERE g.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid();
-			EXIT WHEN p.relid IS NOT NULL AND p.limited_by IS NOT NULL;
+			EXIT WHEN p.relid IS NOT NULL AND p.limited_by OPERATOR(pg_catalog.=) 'nothing'
+				AND p.phase OPERATOR(pg_catalog.=) ANY ('{computing statistics,rebuilding index}'::pg_catalog.text[]);
 			PERFORM pg_catalog.pg_sleep(0.01);
 		END LOOP;
 		RAISE NOTICE '% % %.%: %, limited by %, eta by %, rest %', p.command, p.started_by, p.schemaname, p.relname,

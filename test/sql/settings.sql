@@ -139,7 +139,7 @@ CREATE TABLE t (a int);
 SELECT pg_temp.is_metered();
 ALTER SYSTEM SET sweep.mode = off;
 SELECT pg_reload_conf();
-SELECT pg_temp.becomes_true('SELECT NOT pg_temp.is_metered()');
+SELECT pg_temp.becomes_true('SELECT NOT pg_temp.is_metered() AND workers = 0 FROM sweep.status');
 SHOW sweep.mode;
 SELECT mode, effective_mode, reason, workers FROM sweep.status;
 VACUUM ANALYZE t;

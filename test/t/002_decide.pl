@@ -292,6 +292,8 @@ $locker->query_safe('BEGIN; LOCK TABLE rising IN SHARE UPDATE EXCLUSIVE MODE');
 more_garbage($node, 'other', 'rising');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'rising' AND decision = 'locked'", 'a table that somebody has locked');
 reload_with($node, 'autovacuum_vacuum_threshold' => 100000);
+# a new session is one that the postmaster has made after it has told all processes
+poll_until($node, q{SELECT current_setting('autovacuum_vacuum_threshold') = '100000'});
 $locker->query_safe('COMMIT');
 $locker->quit;
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'rising' AND next_dead_tuples >= 100000", 'the threshold rises meanwhile: the scout knows');
