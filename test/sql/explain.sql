@@ -47,7 +47,9 @@ SELECT count(*) FROM sweep.queue;
 
 ALTER SYSTEM RESET sweep.mode;
 SELECT pg_reload_conf();
-SELECT pg_temp.becomes_true($$ SELECT count(*) >= 3 FROM sweep.decisions WHERE datname = current_database() AND decision = 'would vacuum' $$);
+-- not those of others, from before: when these are there this session has heard of the reload, too
+SELECT pg_temp.becomes_true($$ SELECT count(*) = 3 FROM sweep.decisions WHERE datname = current_database() AND relname IN ('due', 'unlogged', 'parted_1')
+	AND decision = 'would vacuum' $$);
 SELECT pg_temp.becomes_true($$ SELECT count(*) = 3 FROM sweep.queue WHERE datname = current_database() AND relname IN ('due', 'unlogged', 'parted_1')
 	AND waiting_for = 'sweep.mode = act; it is observe' $$);
 
