@@ -59,7 +59,7 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin locks million overhead replica scout slowdisk)
+MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin governor locks million overhead replica scout slowdisk)
 
 .PHONY: demo test unit format format-check bench bench-smoke $(MEASUREMENTS)
 
