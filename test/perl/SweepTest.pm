@@ -29,7 +29,9 @@ our @EXPORT = qw(
 # everywhere but under PostgreSQL::Test. At wal_level minimal a new table's pages are dirtied
 # once more at commit, and a vacuum's cost would depend on the table's size. Vacuums obey the
 # cost settings here, so that tests can say how long one takes; those of the budget switch
-# adaptive on.
+# adaptive on. A page that another process is just writing is pinned: a vacuum leaves its dead
+# rows, and tests count rows. So everything fits into shared_buffers, and neither the
+# background writer nor the checkpointer writes on its own; test/sweep.conf likewise.
 my $base_conf = <<'END';
 shared_preload_libraries = 'pg_sweep'
 sweep.mode = act
@@ -40,7 +42,10 @@ wal_level = replica
 log_statement = none
 log_checkpoints = off
 max_connections = 20
-shared_buffers = 16MB
+shared_buffers = 128MB
+bgwriter_lru_maxpages = 0
+checkpoint_timeout = 1h
+max_wal_size = 4GB
 END
 
 sub sweep_conf { return $base_conf }

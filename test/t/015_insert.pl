@@ -174,7 +174,9 @@ is("$visible|$frozen", "$new|$new", 'all new pages are all-visible and all-froze
 
 insert_pages('ended', 100);
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'ended' AND decision = 'below threshold' AND ins_since_vacuum >= 100 * $rows_per_page - 1",
-	'fewer than 128 pages: not worth it') if 0;
+	'fewer than 128 pages: not worth it');
+rounds($node, 7);
+is(runs_of('ended'), '2', 'nor when the inserts have ended');
 sql($node, 'DROP TABLE ended');
 
 # ---- each rule can be switched off

@@ -16,7 +16,7 @@ sweep.debug_clock_rate = 20
 sweep.work_mem = 1MB
 autovacuum_work_mem = 512MB
 maintenance_work_mem = 256MB
-max_wal_size = 4GB
+shared_buffers = 256MB
 fsync = off
 END
 my $major = major($node);

@@ -19,8 +19,6 @@ sweep.max_workers = 3
 max_worker_processes = 12
 autovacuum_vacuum_cost_delay = 20ms
 autovacuum_vacuum_cost_limit = 20
-max_wal_size = 4GB
-checkpoint_timeout = 1h
 END
 
 my $running = 'FROM sweep.progress WHERE leader_pid IS NULL AND phase = \'scanning heap\'';

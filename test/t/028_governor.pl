@@ -22,8 +22,6 @@ sweep.wal_disk_limit = 0
 max_worker_processes = 12
 archive_mode = on
 archive_command = 'true'
-max_wal_size = 4GB
-checkpoint_timeout = 1h
 END
 
 # The kernel's file about the disk, as the test has it: the device takes 1 ms per request.
