@@ -211,7 +211,7 @@ sub within
 # ---- tables
 
 # A table in need of a vacuum: rows (1000), of which dead (500) are deleted. One transaction,
-# so that nobody vacuums it in between; the session's end flushes the statistics.
+# so that nobody vacuums it in between; the statistics are flushed before it returns.
 sub garbage
 {
 	my ($node, $dbname, $table, %args) = @_;
@@ -225,6 +225,7 @@ CREATE TABLE $table (id int, pad text) $with;
 INSERT INTO $table SELECT i, repeat('x', 20) FROM generate_series(1, $rows) i;
 DELETE FROM $table WHERE id <= $dead;
 COMMIT;
+SELECT pg_stat_force_next_flush();
 END
 	return;
 }
@@ -240,6 +241,7 @@ BEGIN;
 INSERT INTO $table SELECT -i, '' FROM generate_series(1, $dead) i;
 DELETE FROM $table WHERE id < 0;
 COMMIT;
+SELECT pg_stat_force_next_flush();
 END
 	return;
 }
@@ -261,6 +263,7 @@ INSERT INTO $table SELECT i, repeat('x', 700) FROM generate_series(1, $pages) i;
 UPDATE $table SET id = -id;
 CHECKPOINT;
 COMMIT;
+SELECT pg_stat_force_next_flush();
 END
 	return;
 }

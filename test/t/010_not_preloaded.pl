@@ -80,8 +80,8 @@ sql($few, "CREATE DATABASE $_") for ('closed', 'invalid');
 rounds($few, 2);
 sql($few, 'ALTER DATABASE closed ALLOW_CONNECTIONS false');
 sql($few, "UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'invalid'");
-is(sql($few, "SELECT count(*) FROM pg_stat_activity WHERE datname = 'closed'"), '0', 'closed database: nobody is there');
-poll_ok($few, "SELECT count(*) = 3 FROM sweep.databases WHERE datname IN ('closed', 'invalid', 'template0') AND NOT ours AND reason = 'does not accept connections'",
+poll_ok($few, "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'closed'", 'closed database: nobody is there');
+poll_ok($few, "SELECT count(*) = 3 AND sum(workers) = 0 FROM sweep.databases WHERE datname IN ('closed', 'invalid', 'template0') AND NOT ours AND reason = 'does not accept connections'",
 	'databases that accept no connections: sweep.databases says so');
 my $offset = log_size($few);
 

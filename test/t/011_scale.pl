@@ -43,15 +43,20 @@ END
 	return;
 }
 
-# Worker starts in that many minutes of pg_sweep's time.
-sub starts_in
+# What counters of sweep.status grow by in that many minutes of pg_sweep's time, by their rate:
+# the test may be kept waiting.
+sub grows_in
 {
-	my ($minutes) = @_;
-	my ($starts, $until) = split /\|/, sql($node, "SELECT worker_starts, clock_timestamp() + interval '1 minute' * $minutes / $rate FROM sweep.status");
+	my ($minutes, $columns) = @_;
+	my ($began, @before) = split /\|/, status($node, "extract(epoch FROM clock_timestamp()), $columns");
+	my $window = 60 * $minutes / $rate;
 
-	poll_until($node, "SELECT clock_timestamp() >= '$until'");
-	return status($node, 'worker_starts') - $starts;
+	poll_until($node, "SELECT extract(epoch FROM clock_timestamp()) >= $began + $window");
+	my ($ended, @after) = split /\|/, status($node, "extract(epoch FROM clock_timestamp()), $columns");
+	return map { ($after[$_] - $before[$_]) * $window / ($ended - $began) } 0 .. $#before;
 }
+
+sub starts_in { return (grows_in($_[0], 'worker_starts'))[0] }
 
 sub settled
 {
@@ -82,9 +87,8 @@ poll_ok($node, 'SELECT decisions_dropped > 0 FROM sweep.status', 'more tables th
 is(sql($node, 'SELECT decisions_used <= decisions_size AND decisions_size = 1024 FROM sweep.status'), 't', 'not more than sweep.max_decisions');
 
 # Each visit fails to remember at least 1500 - 1024 of them.
-my $dropped = status($node, 'decisions_dropped');
-my $starts = starts_in(10);
-my $visits = (status($node, 'decisions_dropped') - $dropped) / (1500 - 1024);
+my ($starts, $visits) = grows_in(10, 'worker_starts, decisions_dropped');
+$visits /= 1500 - 1024;
 cmp_ok($visits, '<=', 25, 'that database is visited less and less often: a minute between two visits in the end');
 cmp_ok($starts, '<=', 25, 'and as few workers are started');
 garbage($node, 'postgres', 'elsewhere');
@@ -99,7 +103,7 @@ poll_ok($node, 'SELECT decisions_used < 100 FROM sweep.status', 'what was known 
 # ---- tables that come and go: what was known of dropped ones makes room
 
 sql($node, 'CREATE DATABASE staging');
-$dropped = status($node, 'decisions_dropped');
+my $dropped = status($node, 'decisions_dropped');
 for my $day (1 .. 3)
 {
 	due_tables('staging', "day${day}_", 500, 'autovacuum_enabled = false');

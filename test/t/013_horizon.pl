@@ -69,6 +69,7 @@ sub now_removed
 
 my $reader = reader_on_standby(q{SELECT xmin IS NOT NULL FROM pg_replication_slots WHERE slot_name = 'standby'});
 one_run_only('by_slot', 'a standby with a slot');
+$primary->wait_for_catchup($standby);
 $reader->query('COMMIT');
 $reader->quit;
 
@@ -87,6 +88,7 @@ $standby->append_conf('postgresql.conf', "primary_slot_name = ''\n");
 $standby->start;
 $reader = reader_on_standby(q{SELECT backend_xmin IS NOT NULL FROM pg_stat_replication});
 one_run_only('by_feedback', 'feedback without a slot');
+$primary->wait_for_catchup($standby);
 $reader->query('COMMIT');
 $reader->quit;
 now_removed('by_feedback', 'when the query has ended');

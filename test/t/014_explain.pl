@@ -83,7 +83,12 @@ garbage($node, 'postgres', 'quiet', rows => 900, dead => 20);
 explained('below the threshold', 'quiet', cause => 'below the threshold', verdict => 'not due',
 	evidence => qr/^dead tuples 20 of 50 \(30 missing\); inserted tuples 900 of 1000 \(100 missing\); never vacuumed, so the rate is unknown$/,
 	fix => qr/^ALTER TABLE public\.quiet SET \(autovacuum_vacuum_scale_factor/);
-sql($node, 'VACUUM quiet');
+# a worker's snapshot from before that is in the way for a moment
+for (1 .. 100)
+{
+	sql($node, 'VACUUM quiet');
+	last if sql($node, q{SELECT n_dead_tup FROM pg_stat_all_tables WHERE relname = 'quiet'}) eq '0';
+}
 more_garbage($node, 'postgres', 'quiet', 30);
 poll_ok($node, q{SELECT n_dead_tup = 30 FROM pg_stat_all_tables WHERE relname = 'quiet'}, 'at a rate: its counters are there');
 explained('at a rate', 'quiet', cause => 'below the threshold', verdict => 'not due',

@@ -153,31 +153,43 @@ sql($node, 'DROP TABLE cached');
 
 # ---- fewer, and then no more
 
-frozen_table('ended');
-$pages = pages_of('ended');
-insert_pages('ended', 140);
-my $vacuumed_early = 0;
-my $until = time + 5;
-while (time < $until)
+my ($ended, $vacuumed_early, $last_insert);
+for my $try (1 .. 3)
 {
-	insert_pages('ended', 1);
-	$vacuumed_early = 1 if runs_of('ended') != 1;
-	usleep(100_000);
+	$ended = "ended$try";
+	frozen_table($ended);
+	$pages = pages_of($ended);
+	insert_pages($ended, 140);
+	my ($until, $before, $pause) = (time + 5, time, 0);
+	$vacuumed_early = 0;
+	while (time < $until)
+	{
+		$last_insert = sql($node, 'SELECT now()');
+		insert_pages($ended, 1);
+		$pause = time - $before if time - $before > $pause;
+		$before = time;
+		$vacuumed_early = 1 if runs_of($ended) != 1;
+		usleep(100_000);
+	}
+	last if !$vacuumed_early || $pause < 1.5;    # else they had ended: this test was stopped
+	sql($node, "DROP TABLE $ended");
 }
-my $last_insert = sql($node, 'SELECT now()');
 is($vacuumed_early, 0, 'as long as rows are inserted nothing happens');
-vacuumed_ok('ended', 2, 'inserts have ended after %', 'when no more come, it is vacuumed');
-is(sql($node, "SELECT bool_and(started_at - '$last_insert' BETWEEN '1 s' AND '@{[ within(10) ]} s') FROM sweep.runs WHERE relname = 'ended' AND reason LIKE 'inserts have ended%'"),
+vacuumed_ok($ended, 2, 'inserts have ended after %', 'when no more come, it is vacuumed');
+is(sql($node, "SELECT bool_and(started_at - '$last_insert' BETWEEN '1 s' AND '@{[ within(10) ]} s') FROM sweep.runs WHERE relname = '$ended' AND reason LIKE 'inserts have ended%'"),
 	't', 'within seconds, but not at once');
-($new, $visible, $frozen) = map_from('ended', $pages);
+($new, $visible, $frozen) = map_from($ended, $pages);
 is("$visible|$frozen", "$new|$new", 'all new pages are all-visible and all-frozen');
 
-insert_pages('ended', 100);
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'ended' AND decision = 'below threshold' AND ins_since_vacuum >= 100 * $rows_per_page - 1",
+insert_pages($ended, 100);
+poll_until($node, "SELECT n_ins_since_vacuum >= 100 * $rows_per_page - 1 FROM pg_stat_all_tables WHERE relname = '$ended'");
+rounds($node, 2);
+sql($node, "SELECT sweep.set('$ended', 'checkpoint_aware', 'off')");    # a worker looks
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = '$ended' AND decision = 'below threshold' AND ins_since_vacuum >= 100 * $rows_per_page - 1",
 	'fewer than 128 pages: not worth it');
 rounds($node, 7);
-is(runs_of('ended'), '2', 'nor when the inserts have ended');
-sql($node, 'DROP TABLE ended');
+is(runs_of($ended), '2', 'nor when the inserts have ended');
+sql($node, "DROP TABLE $ended");
 
 # ---- each rule can be switched off
 
@@ -303,11 +315,16 @@ SKIP:
 
 # ---- the trickle, and a checkpoint
 
-poll_ok($node, q{SELECT count(*) >= 2 FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep'}, 'rows trickle in: vacuumed');
-my ($reason, $started) = split /\|/, sql($node, q{SELECT reason, started_at FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep' ORDER BY run_id OFFSET 1 LIMIT 1});
-like($reason, qr/^\d+ tuples inserted before a checkpoint/, 'because a checkpoint was near');
+my $near = q{FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep' AND reason ~ '^\d+ tuples inserted before a checkpoint'};
+if (sql($node, "SELECT count(*) $near") == 0)    # pgbench was stopped for seconds: its inserts had ended
+{
+	forget_frozen('trickle');
+	insert_pages('trickle', 140);
+}
+poll_ok($node, "SELECT count(*) >= 1 $near", 'rows trickle in: vacuumed, because a checkpoint was near');
+my $started = sql($node, "SELECT min(started_at) $near");
 my $ahead = '';
-$until = time + within(10);
+my $until = time + within(10);
 while ($ahead eq '' && time < $until)
 {
 	$ahead = sql($node, "SELECT min(EXTRACT(epoch FROM at - '$started'::timestamptz)) FROM unnest('{"
@@ -316,7 +333,7 @@ while ($ahead eq '' && time < $until)
 	usleep(50_000);
 }
 note("it began $ahead s ahead of the checkpoint, " . (time - $trickle_began) . ' s after the trickle did');
-cmp_ok($ahead eq '' ? 9999 : $ahead, '<', within(3), 'which came seconds later');
+cmp_ok($ahead eq '' ? 9999 : $ahead, '<', within(5), 'which came seconds later');
 note(sql($node, q{SELECT string_agg(cost || ' for ' || reason, '; ') FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep'}));
 $trickle->kill_kill;
 forget_frozen('trickle');
@@ -328,7 +345,7 @@ sub checkpoint_by_wal
 	my $offset = log_size($node);
 
 	reload_with($node, max_wal_size => '32MB');
-	for (1 .. 100)
+	for (1 .. 600)
 	{
 		sql($node, q{SELECT pg_logical_emit_message(false, 'test', repeat('x', 500000)); INSERT INTO trickle VALUES (1, '', '{}')});
 		last if log_since($node, $offset) =~ /checkpoint starting: wal/;
@@ -341,32 +358,35 @@ sub checkpoint_by_wal
 
 reload_with($node, 'sweep.checkpoint_aware' => 'off');
 rounds($node, 2);
-my $runs = runs_of('trickle');
+my $runs = sql($node, "SELECT count(*) $near");
 insert_pages('trickle', 140);
 checkpoint_by_wal();
-is(runs_of('trickle'), $runs, 'checkpoint_aware = off: not vacuumed before it');
+is(sql($node, "SELECT count(*) $near"), $runs, 'checkpoint_aware = off: not vacuumed before it');
 reload_with($node, 'sweep.checkpoint_aware' => 'on');
-insert_pages('trickle', 1);
 
 # when so much WAL will have been written is a guess; one that was missed is followed by others
-for (1 .. 3)
+for (1 .. 5)
 {
+	forget_frozen('trickle');
+	insert_pages('trickle', 140);
 	checkpoint_by_wal();
-	last if runs_of('trickle') > $runs;
+	last if sql($node, "SELECT count(*) $near") > $runs;
 }
-vacuumed_ok('trickle', $runs + 1, '%before a checkpoint%', 'checkpoint_aware = on: vacuumed before it');
+poll_ok($node, "SELECT count(*) > $runs $near", 'checkpoint_aware = on: vacuumed before it');
+forget_frozen('trickle');
 
 # ---- vacuums that cost more than they save come less often
 
 $pages = sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'});
 reload_with($node, vacuum_cost_page_hit => 1000);
 rounds($node, 2);
+$runs = runs_of('trickle');
 insert_pages('trickle', 540);
-vacuumed_ok('trickle', $runs + 2, 'inserted tuples %', 'dear: vacuumed');
+vacuumed_ok('trickle', $runs + 1, 'inserted tuples %', 'dear: vacuumed');
 SKIP:
 {
 	skip 'core itself comes after 1000 rows of a frozen table', 1 if $is_18;
-	cmp_ok(sql($node, q{SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'trickle'}), '>=', 1.9 * $pages, 'and not again before twice as many rows');
+	poll_ok($node, "SELECT next_ins_since_vacuum >= 1.9 * $pages FROM sweep.decisions WHERE relname = 'trickle'", 'and not again before twice as many rows');
 }
 
 $node->stop;
