@@ -4,7 +4,8 @@
  *		and the tick that does it.
  *
  * Runs in the process that vacuums.  The tick is a timeout handler: it reads
- * this process's own variables and stores into its slot, nothing else.
+ * this process's own variables and stores into its slot, nothing else, except
+ * that a parallel worker's tick once gives its own timer another interval.
  * Mainline code that writes the slot, or what the tick reads together with it,
  * sets meter_slot_busy meanwhile; the tick then does nothing.  No locks.
  */
@@ -35,6 +36,9 @@
 #define DELAYS_PER_TICK		50
 #define SLOWEST_TICK_MS		1000
 
+/* Until a parallel worker begins, or it could be done with an index by then. */
+#define PARALLEL_START_TICK_MS	4
+
 #define TITLE_LENGTH		96
 
 static const MeterReport no_report = {-1, -1, -1, false};
@@ -44,7 +48,8 @@ MeterSlot  *meter_slot = NULL;
 volatile sig_atomic_t meter_slot_busy = 0;
 
 static TimeoutId tick_timeout;
-static int	tick_interval_ms = 0;	/* of the running timer */
+static int	tick_interval_ms = 0;	/* of the running timer, once it works */
+static bool tick_is_starting = false;	/* the timer is a quicker one */
 static TimestampTz sampled_at = 0;
 static char title[TITLE_LENGTH];	/* the process title without our suffix */
 
@@ -254,8 +259,9 @@ is_working(void)
 {
 	if (meter_this.statement.active)
 		return true;
+	/* it has taken the cost settings when it has the balance that all share */
 	if (meter_this.kind == PROCESS_PARALLEL)
-		return (MyProc->statusFlags & PROC_IN_VACUUM) != 0;
+		return (MyProc->statusFlags & PROC_IN_VACUUM) != 0 && VacuumSharedCostBalance != NULL;
 	return command_in_progress() != RUN_NONE;
 }
 
@@ -348,6 +354,16 @@ tick(void)
 	if (meter_this.kind == PROCESS_PARALLEL && !is_working())
 		return;					/* its vacuum has not begun yet */
 	now = GetCurrentTimestamp();
+	if (tick_is_starting)
+	{
+		/*
+		 * No mainline code of ours runs when a parallel worker begins.  The
+		 * server has taken this timeout off its list and disabled the alarm;
+		 * it reads the interval, and schedules anew, when we return.
+		 */
+		tick_is_starting = false;
+		enable_timeout_every(tick_timeout, now, tick_interval_ms);
+	}
 	pacer_tick(now, tick_interval_ms);	/* off: it restores */
 	if (pg_atomic_read_u32(&sweep_shared->metering) == 0)
 		return;
@@ -430,6 +446,7 @@ meter_tick_start(double cost_delay)
 {
 	double		slow = Min(cost_delay * DELAYS_PER_TICK, SLOWEST_TICK_MS);
 	int			interval_ms = Max(Min(sweep_meter_interval_ms, PACER_TICK_MS), (int) slow);
+	int			first_ms;
 
 	if (get_timeout_active(tick_timeout))
 	{
@@ -438,9 +455,11 @@ meter_tick_start(double cost_delay)
 		meter_tick_stop();
 	}
 	tick_interval_ms = interval_ms;
+	tick_is_starting = meter_this.kind == PROCESS_PARALLEL;
+	first_ms = tick_is_starting ? PARALLEL_START_TICK_MS : PACER_FIRST_TICK_MS;
 	enable_timeout_every(tick_timeout,
-						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PACER_FIRST_TICK_MS),
-						 interval_ms);
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), first_ms),
+						 tick_is_starting ? first_ms : interval_ms);
 }
 
 void

@@ -209,12 +209,28 @@ leaders_grant(PacerGrant *grant)
 		grant->run == pg_atomic_read_u32(&sweep_pacers[index].run);
 }
 
+/* Slow until the governor has seen it?  It will, between two ticks. */
+static bool
+awaits_grant(const PacerGrant *grant)
+{
+	switch (pacer.kind)
+	{
+		case PACER_OWN:
+			return pacer.head.adaptive && !pacer.keeps_costs && !pacer.granted;
+		case PACER_STATEMENT:
+			return grant->run != pacer.run && sweep_steer_manual &&
+				(sweep_read_limit > 0 || sweep_write_limit > 0 || sweep_wal_limit > 0);
+		default:
+			return false;
+	}
+}
+
 static Wanted
 find_wanted(TimestampTz now)
 {
 	Wanted		wanted = {PACER_FREE};
 	BudgetHead	head;
-	PacerGrant	grant;
+	PacerGrant	grant = {0};
 	Steer		steer;
 
 	if (pg_atomic_read_u32(&sweep_shared->metering) == 0 ||
@@ -238,10 +254,8 @@ find_wanted(TimestampTz now)
 		wanted.mode = PACER_PACE;
 		wanted.target = grant.share;
 	}
-	else if (pacer.head.binds && pacer.head.adaptive && pacer.kind == PACER_OWN &&
-			 !pacer.keeps_costs && !pacer.granted)
+	else if (pacer.head.binds && awaits_grant(&grant))
 	{
-		/* slow until the governor has seen it */
 		wanted.mode = PACER_PACE;
 		wanted.target.total = UNGRANTED_RATE;
 	}

@@ -13,6 +13,7 @@ ALTER TABLE t ALTER b SET STORAGE PLAIN;
 INSERT INTO t SELECT g, repeat('x', 5000) FROM generate_series(1, 200) g;
 CREATE VIEW last AS SELECT * FROM sweep.runs ORDER BY run_id DESC LIMIT 1;
 SELECT pg_relation_size('t') / current_setting('block_size')::int AS pages;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (FREEZE, PROCESS_TOAST false) t;
 SELECT pages, blks_hit + blks_read >= 200 AS all_visited, blks_dirtied BETWEEN 0 AND 220 AS dirtied FROM last;
 
@@ -36,6 +37,7 @@ CREATE UNLOGGED TABLE unlogged (LIKE t INCLUDING STORAGE);
 INSERT INTO unlogged SELECT * FROM t;
 DELETE FROM unlogged;
 CHECKPOINT;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false, TRUNCATE off) unlogged;
 SELECT blks_hit + blks_read BETWEEN 100 AND 1000 AS visited, wal_records BETWEEN 1 AND 20 AS few_records FROM last;
 
