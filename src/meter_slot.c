@@ -362,6 +362,7 @@ tick(void)
 		 * it reads the interval, and schedules anew, when we return.
 		 */
 		tick_is_starting = false;
+		pacer_forget_used();
 		enable_timeout_every(tick_timeout, now, tick_interval_ms);
 	}
 	pacer_tick(now, tick_interval_ms);	/* off: it restores */

@@ -424,6 +424,12 @@ pacer_tick(TimestampTz now, int interval_ms)
 	publish(&wanted, &result);
 }
 
+void
+pacer_forget_used(void)
+{
+	meter_read_usage(&pacer.used);
+}
+
 /* ----
  * Begin and end of a run
  * ----

@@ -35,6 +35,12 @@ extern void pacer_end(void);
 /* For the tick, or with it kept out. */
 extern void pacer_tick(TimestampTz now, int interval_ms);
 
+/*
+ * For the tick: what was read to get started is not the vacuum's, which would
+ * seem to write nothing for its credits, and would not be slowed.
+ */
+extern void pacer_forget_used(void);
+
 /* Are the cost limit and delay the pacer's just now? */
 extern bool pacer_steers(void);
 

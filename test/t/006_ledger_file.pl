@@ -40,6 +40,7 @@ sub saved
 sql($node, 'CREATE TABLE first (i int); CREATE TABLE second (i int); VACUUM first; VACUUM second; ANALYZE first');
 my $before = sql($node, $all_runs);
 is(status($node, 'runs'), '3', 'three runs');
+poll_until($node, 'SELECT rounds > 0 FROM sweep.status') or die 'the launcher does not start';
 $node->restart;
 poll_until($node, 'SELECT runs = 3 FROM sweep.status');
 is(sql($node, $all_runs), $before, 'a restart changes nothing in them, although they were not saved yet');
@@ -65,7 +66,8 @@ my $other = PostgreSQL::Test::Cluster->new('foreign');
 $other->init;
 $other->append_conf('postgresql.conf', sweep_conf());
 $other->start;
-sql($other, 'CREATE TABLE foreign_table (i int); VACUUM foreign_table');
+sql($other, 'CREATE EXTENSION pg_sweep; CREATE TABLE foreign_table (i int); VACUUM foreign_table');
+poll_until($other, 'SELECT rounds > 0 FROM sweep.status') or die 'the launcher of "foreign" does not start';
 $other->stop;
 my $foreign = slurp_file($other->data_dir . '/pg_stat/pg_sweep.runs');
 
@@ -129,6 +131,7 @@ write_file($file, $good);
 $node->start;
 poll_ok($node, 'SELECT runs = 4 FROM sweep.status', 'the good file is still good');
 is(sql($node, 'SELECT max(run_id) FROM sweep.runs'), '4', 'with its numbers');
+poll_until($node, 'SELECT runs_saved_at IS NOT NULL FROM sweep.status');    # not just now
 
 # ---- a file that cannot be written
 
@@ -146,6 +149,7 @@ saved('when it can be written again, it is');
 $node->stop('immediate');
 $node->start;
 poll_ok($node, 'SELECT runs = 6 FROM sweep.status', 'and nothing was lost');
+poll_until($node, 'SELECT runs_saved_at IS NOT NULL FROM sweep.status');
 
 # a full disk: what it takes is opened, but cannot be written
 symlink '/dev/full', "$file.tmp";

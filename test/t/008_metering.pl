@@ -72,9 +72,12 @@ sub never_falls
 {
 	my ($column, @seen) = @_;
 
+	# sampled before 18: one sample that finds it awake takes back as much as a tick
+	my $slack = $column eq 'delay_time' && major($node) < 18 ? 500 : 0;
+
 	for my $i (1 .. $#seen)
 	{
-		return 0 if $seen[$i]{$column} < $seen[ $i - 1 ]{$column};
+		return 0 if $seen[$i]{$column} < $seen[ $i - 1 ]{$column} - $slack;
 	}
 	return 1;
 }
@@ -143,8 +146,9 @@ DELETE FROM par WHERE a <= 4000;
 END
 sql($node, "SELECT sweep.reset_runs()");
 $user = session($node, 'postgres');
-$user->query_until(qr/begun/, <<'END');
-SET vacuum_cost_delay = 10;
+# from 18 on many pages are read before one delay
+my $delay = major($node) >= 18 ? 40 : 10;
+$user->query_until(qr/begun/, "SET vacuum_cost_delay = $delay;\n" . <<'END');
 SET vacuum_cost_limit = 1;
 SET min_parallel_index_scan_size = 0;
 SET max_parallel_maintenance_workers = 2;
@@ -159,7 +163,7 @@ my (@leader, %worker, $joined, $leader_pid);
 while (time < $until)
 {
 	my @rows = map { [ split /\|/, $_, -1 ] } split /\n/,
-	  sql($node, "SELECT pid, coalesce(leader_pid, 0), blks_hit + blks_read, parallel_workers, coalesce(relname, ''), command, started_by, relid = 'par'::regclass FROM sweep.progress WHERE command = 'VACUUM'");
+	  sql($node, "SELECT pid, coalesce(leader_pid, 0), blks_hit + blks_read, parallel_workers, coalesce(relname, ''), command, started_by, relid = 'par'::regclass FROM sweep.progress WHERE command = 'VACUUM' AND (leader_pid IS NOT NULL OR relname = 'par')");
 	my ($leader) = grep { $_->[1] == 0 } @rows;
 	my @workers = grep { $_->[1] != 0 && $_->[7] ne '' } @rows;
 
@@ -201,11 +205,11 @@ cmp_ok(sql($node, "SELECT blks_hit + blks_read FROM sweep.runs WHERE relname = '
 is(sql($node, "SELECT count(*) FROM sweep.progress WHERE relname = 'par' OR leader_pid IS NOT NULL"), '0', 'parallel: nothing is left of the workers');
 
 # From 19 on core's autovacuum may be parallel, too.
-if ($node->pg_version >= 19)
+if (major($node) >= 19)
 {
 	reload_with($node, 'min_parallel_index_scan_size' => 0, 'autovacuum_max_parallel_workers' => 2);
 	sql($node, 'DELETE FROM par WHERE a <= 8000');
-	sql($node, 'ALTER TABLE par SET (autovacuum_enabled = on, autovacuum_parallel_workers = 2, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 10, autovacuum_vacuum_cost_limit = 1)');
+	sql($node, 'ALTER TABLE par SET (autovacuum_enabled = on, autovacuum_parallel_workers = 2, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 40, autovacuum_vacuum_cost_limit = 1)');
 	poll_ok($node, "SELECT count(*) >= 1 FROM sweep.progress WHERE relname = 'par' AND command = 'VACUUM' AND started_by = 'autovacuum' AND leader_pid IN (SELECT pid FROM sweep.progress WHERE relname = 'par' AND leader_pid IS NULL AND parallel_workers > 0)",
 		'parallel autovacuum: workers are shown with their leader');
 	poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'par' AND command = 'VACUUM' AND started_by = 'autovacuum' AND outcome = 'done'",
@@ -238,7 +242,7 @@ sql($node, 'DROP TABLE twice');
 # ---- process titles of others, and their end
 
 $user = session($node, 'postgres');
-slow_table($node, 'postgres', 'titled', pages => 120, with => 'autovacuum_enabled = off');
+slow_table($node, 'postgres', 'titled', pages => 450, with => 'autovacuum_enabled = off');
 my $pid = $user->query_safe('SELECT pg_backend_pid()');
 $user->query_until(qr/begun/, "$slowly\\echo begun\nVACUUM titled;\n\\echo ended\n");
 my @titles;

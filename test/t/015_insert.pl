@@ -333,7 +333,7 @@ while ($ahead eq '' && time < $until)
 	usleep(50_000);
 }
 note("it began $ahead s ahead of the checkpoint, " . (time - $trickle_began) . ' s after the trickle did');
-cmp_ok($ahead eq '' ? 9999 : $ahead, '<', within(5), 'which came seconds later');
+cmp_ok($ahead eq '' ? 9999 : $ahead, '<', within(3), 'which came seconds later');
 note(sql($node, q{SELECT string_agg(cost || ' for ' || reason, '; ') FROM sweep.runs WHERE relname = 'trickle' AND started_by = 'sweep'}));
 $trickle->kill_kill;
 forget_frozen('trickle');

@@ -87,7 +87,7 @@ sub found_in_turn
 	my $early = sql($server, "SELECT count(*) $of_lost AND relname LIKE 'large%' AND started_at < '$since'::timestamptz + '$spread s'::interval / 10");
 	cmp_ok($early, '<=', $tables / 3, "$what: not all at once ($early in the first minute)");
 	cmp_ok(sql($server, "SELECT max(n) FROM (SELECT count(*) AS n $of_lost AND relname LIKE 'large%' GROUP BY floor(EXTRACT(epoch FROM started_at - '$since') * 10 / $spread)) x"),
-		'<=', $tables * 3 / 4, "$what: at no time");
+		'<=', $tables / 2, "$what: at no time");
 	is(sql($server, "SELECT count(*) FROM sweep.runs WHERE $after AND relname = 'clean'"), '0', "$what: a table without is left alone");
 	is(sql($server, "SELECT count(*) FROM (SELECT relname $of_lost AND outcome = 'done' GROUP BY relname HAVING count(*) > 1) x"), '0', "$what: no table has two turns");
 	return;

@@ -48,7 +48,7 @@ my $took = seconds(
 		$id = sql($node, "SET ROLE keeper; SELECT sweep.vacuum('asked')");
 		poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'asked' AND started_by = 'sweep' AND outcome = 'done' AND reason = 'requested by keeper'", 'is vacuumed when somebody asks for it');
 	});
-cmp_ok($took, '<', within(5), 'within seconds');
+cmp_ok($took, '<', within(2), 'within two seconds');
 cmp_ok($id, '>', 0, 'the request has an id');
 poll_ok($node, 'SELECT count(*) = 0 FROM sweep.requests', 'and is over');
 sql($node, "SET ROLE keeper; SELECT sweep.vacuum('asked')");
