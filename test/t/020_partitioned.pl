@@ -145,7 +145,10 @@ no_decision_holds_it('top');
 sql($node, 'ANALYZE leaf0');
 two_visits('a leaf was analyzed');
 is(analyzes('top'), '2', 'the ANALYZE of a leaf, right after, is not a change');
+# a worker that comes in between would see changes in leaves that are just being analyzed
+sql($node, 'SELECT sweep.hold()');
 sql($node, 'ANALYZE top');
+sql($node, 'SELECT sweep.unhold()');
 two_visits('all were analyzed');
 is(analyzes('top', "started_by = 'sweep'"), '2', 'nor is that of the whole tree by a user');
 is(sql($node, "SELECT count(*) FROM pg_stat_user_tables WHERE relname LIKE 'leaf%' AND analyze_count > 0"),

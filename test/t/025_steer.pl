@@ -62,16 +62,18 @@ sub pace_ok
 	return 0;
 }
 
-# A table of many pages with a dead row on each, of which a vacuum would have for long.
+# A table of many pages (40,000) with a dead row on each, of which a vacuum would have for long.
 sub big_table
 {
-	my ($table, $with) = @_;
+	my ($table, $with, $pages) = @_;
+
+	$pages //= 40000;
 
 	sql($node, <<"END");
 BEGIN;
 CREATE TABLE $table (id int, pad text) WITH (fillfactor = 10, autovacuum_enabled = @{[ $with // 'false' ]});
 ALTER TABLE $table ALTER pad SET STORAGE PLAIN;
-INSERT INTO $table SELECT i, repeat('x', 700) FROM generate_series(1, 40000) i;
+INSERT INTO $table SELECT i, repeat('x', 700) FROM generate_series(1, $pages) i;
 UPDATE $table SET id = -id;
 COMMIT;
 CHECKPOINT;
@@ -88,7 +90,7 @@ sub applied
 
 # ---- a worker of ours
 
-big_table('own');
+big_table('own', 'false', 80000);
 sql($node, "SELECT sweep.vacuum('own')");
 my $pid = pid_of('own');
 my $before = applied($pid);
@@ -124,9 +126,9 @@ for (1 .. 200)
 	my $now = poll_value($node, "SELECT t FROM ($total) AS r (t) WHERE t > 5");
 
 	# it is an average, which has to forget how it hurried
-	last if $rate > 0 && abs($now / $rate - 1) < 0.1;
+	last if $rate > 0 && abs($now / $rate - 1) < 0.3;
 	$rate = $now;
-	usleep(3_000_000);
+	usleep(2_000_000);
 }
 is($session->query_safe("SELECT sweep.slow($pid)"), 't', "slowed down from $rate MB/s, without a limit");
 poll_ok($node, "SELECT t < 0.75 * $rate AND t > 0.2 * $rate FROM ($total) AS r (t)", 'to about half of what it did');
@@ -188,7 +190,7 @@ $waiter->quit;
 
 big_table('manual');
 my $manual = session($node);
-$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = '0.1ms'; VACUUM manual; SELECT 'limit ' || current_setting('vacuum_cost_limit') || ' delay ' || current_setting('vacuum_cost_delay');\n");
+$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = '2ms'; VACUUM manual; SELECT 'limit ' || current_setting('vacuum_cost_limit') || ' delay ' || current_setting('vacuum_cost_delay');\n");
 $pid = pid_of('manual');
 $session = session($node);
 $session->query_safe("SELECT sweep.slow($pid, 1)");
@@ -197,7 +199,7 @@ reload_with($node, 'vacuum_cost_limit' => 300);
 pace_ok($pid, 60, 400, 'a reload does not change that');
 $session->query_safe("SELECT sweep.hurry($pid)");
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'manual' AND outcome = 'done'", 'hurried, it ends');
-like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)100us$/, 'its settings are what they were');
+like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)2ms$/, 'its settings are what they were');
 $session->quit;
 
 # an error, too, leaves them as they were
@@ -209,7 +211,7 @@ $session->query_safe("SELECT sweep.slow($pid, 0.5)");
 poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'another is slowed down');
 sql($node, "SELECT pg_cancel_backend($pid)");
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'fails' AND outcome = 'cancelled'", 'and cancelled');
-like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)100us$/, 'its settings are what they were after an error');
+like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)2ms$/, 'its settings are what they were after an error');
 
 # ---- a parallel VACUUM: its workers keep to it, too
 
@@ -230,7 +232,7 @@ my ($at, $dirtied) = split /\|/, poll_value($node, q{SELECT clock_timestamp(), b
 isnt($at, undef, 'a VACUUM command with parallel workers');
 poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'parallel' AND outcome = 'done'}, 'it ends');
 my $mb_s = sql($node, "SELECT (blks_dirtied - $dirtied) / 128.0 / EXTRACT(epoch FROM ended_at - '$at') FROM sweep.runs WHERE relname = 'parallel'");
-# from there on: before, the leader is free for its first tick; not paced at all they make a hundred
+# from there on: before, the leader is free for its first tick; not paced at all they make fifty
 cmp_ok($mb_s, '<', 6, "together with their leader they keep the limit of 4 MB/s ($mb_s)");
 cmp_ok($mb_s, '>', 1.5, 'and use it');
 reload_with($node, 'sweep.steer_manual' => 'off', 'sweep.write_limit' => 0);
@@ -275,6 +277,7 @@ reload_with($node, autovacuum => 'off', 'sweep.exclude_databases' => '');
 
 # ---- nothing to steer
 
+poll_ok($node, "SELECT bool_and(detail IS DISTINCT FROM 'the governor is not running') FROM sweep.budget", 'the governor runs');
 ($rc, $out, $err) = $node->psql('postgres', 'SELECT sweep.slow(pg_backend_pid()), sweep.hurry(1), sweep.release(1)');
 is($out, 'f|f|f', 'a process without a vacuum');
 like($err, qr/is not running a vacuum/, 'is said');

@@ -136,7 +136,7 @@ poll_ok($node, "SELECT wal_mb_per_s BETWEEN 5 AND 7.5 $running AND relname = 'l'
 reload_with($node, 'sweep.wal_limit' => 2);
 poll_ok($node, "SELECT wal_mb_per_s BETWEEN 1.2 AND 2.6 $running AND relname = 'l'", 'a lower limit');
 reload_with($node, 'sweep.wal_limit' => 0, 'sweep.adaptive' => 'on');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'l' AND outcome = 'done'", 'adaptive, without a limit: not by the cost settings');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'l' AND outcome = 'done'", 'adaptive, without a limit: not by the cost settings', timeout => 240);
 
 # ---- commands are not asked, unless steer_manual
 

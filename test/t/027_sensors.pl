@@ -129,7 +129,7 @@ poll_ok($node, "SELECT s.value < 0.5 AND p.n = 1 FROM sweep.sensors() s, LATERAL
 end_vacuum($node, $vacuum);
 poll_ok($node, 'SELECT count(*) = 0 FROM sweep.progress', 'it is over');
 my $burner = session($node);
-$burner->query_until(qr/started/, "SET vacuum_cost_delay = 0;\n\\echo started\n" . "VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) big;\n" x 40);
+$burner->query_until(qr/started/, "SET vacuum_cost_delay = 0;\n\\echo started\n" . "VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) big;\n" x 400);
 sensor_ok($node, 'vacuum_cpu', 'value > 0', 'vacuums take processor time');
 sql($node, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND pid <> pg_backend_pid()");
 poll_ok($node, 'SELECT count(*) = 0 FROM sweep.progress', 'they are gone');
@@ -139,10 +139,10 @@ sensor_ok($node, 'vacuum_cpu', 'value = 0', 'and so is their processor time');
 # ---- WAL, and a slot that nears its end
 
 my $writer = session($node);
-$writer->query_until(qr/started/, "\\echo started\n" . "INSERT INTO wal SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i;\n" x 10);
+$writer->query_until(qr/started/, "\\echo started\n" . "INSERT INTO wal SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i;\n" x 40);
 sensor_ok($node, 'wal_written', 'value > 0.1', 'WAL is being written');
-sql($node, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO wal%'");
-$writer->quit;
+sql($node, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO wal%'");
+eval { $writer->quit };
 
 reload_with($node, 'max_slot_wal_keep_size' => '96MB');
 # a slot begins where the last checkpoint did

@@ -172,6 +172,6 @@ disk_does(1);
 poll_ok($node, q{SELECT sensor = 'ok' FROM sweep.budget WHERE name = 'io_latency_limit'}, 'it is back');
 reload_with($node, 'sweep.io_latency_limit' => 0);
 reload_with($node, 'sweep.write_limit' => 0, 'sweep.adaptive' => 'on');
-poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'}, 'the vacuum ends');
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'}, 'the vacuum ends', timeout => 240);
 
 done_testing();

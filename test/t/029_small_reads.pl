@@ -30,7 +30,7 @@ sub read_size
 	$node->restart;				# nothing of the table is in shared_buffers, which would divide the reads
 	sql($node, "SELECT pg_stat_reset_shared('io')");
 	sql($node, "SELECT sweep.vacuum('large')");
-	poll_ok($node, "SELECT count(*) = $runs FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'", 'vacuumed');
+	poll_ok($node, "SELECT count(*) = $runs FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'", 'vacuumed', timeout => 240);
 	return poll_value($node, "SELECT (read_bytes / reads)::bigint FROM pg_stat_io WHERE backend_type = 'background worker' AND context = 'vacuum' AND object = 'relation' AND reads > 50");
 }
 
