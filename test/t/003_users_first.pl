@@ -16,8 +16,8 @@ use SweepTest;
 use Test::More;
 
 # A worker lingers for 10 s, a locked table is tried again after 1 s, a vacuum that was
-# cancelled after 30 s; max_workers: one busy database must
-# not hide another, and nobody is sent away while it lingers.
+# cancelled after 30 s; max_workers: one busy database must not hide another, and nobody is
+# sent away while it lingers.
 my $node = sweep_node('users', conf => <<'END');
 sweep.debug_clock_rate = 10
 sweep.linger = 100s
