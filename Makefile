@@ -13,7 +13,9 @@ EXTVERSION = 0.1.0
 MODULE_big = pg_sweep
 EXTENSION = pg_sweep
 DATA_built = sql/pg_sweep--$(EXTVERSION).sql
-OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/policy/*.c))
+OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c))
+# src/README.md: which folder may include which
+PG_CPPFLAGS = -I$(srcdir)/src
 # warnings that core's own headers do not trip over
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 EXTRA_CLEAN = sql/pg_sweep--$(EXTVERSION).sql build .built-for
@@ -37,6 +39,24 @@ UNIT_TESTS = $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(wildcard test/unit/*_tes
 PGXS := $(if $(PG_CONFIG),$(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null)))
 ifneq ($(PGXS),)
 include $(PGXS)
+
+# The library that changes pages is apart, see docs/retail.md.
+CLEANER = cleaner/pg_sweep_cleaner.so
+
+all: $(CLEANER)
+
+$(CLEANER): $(wildcard cleaner/*.[ch]) src/worker/clean_job.h .built-for
+	$(MAKE) -C cleaner PG_CONFIG='$(PG_CONFIG)'
+
+install: install-cleaner
+install-cleaner: $(CLEANER)
+	$(MAKE) -C cleaner install PG_CONFIG='$(PG_CONFIG)'
+
+clean: clean-cleaner
+clean-cleaner:
+	$(MAKE) -C cleaner clean PG_CONFIG='$(PG_CONFIG)'
+
+.PHONY: install-cleaner clean-cleaner
 else
 all install:
 	@tools/setup build
@@ -44,12 +64,12 @@ all install:
 endif
 
 # pg_sweep.sql comes first; each file ends with its own privileges
-SQL_PARTS = sql/pg_sweep.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/explain.sql sql/sensors.sql sql/budget.sql
+SQL_PARTS = sql/pg_sweep.sql sql/history.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/explain.sql sql/sensors.sql sql/budget.sql
 
 sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
 	cat $(SQL_PARTS) >$@
 
-$(OBJS): $(wildcard src/*.h src/policy/*.h) .built-for
+$(OBJS): $(wildcard src/*.h src/*/*.h) .built-for
 
 # Objects for one server are no good for another: it would not start with them.
 BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_CONFIG) --includedir-server 2>/dev/null))
@@ -59,7 +79,7 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin governor locks million overhead replica scout slowdisk)
+MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin governor insert locks million overhead replica retail scout slowdisk standby visits)
 
 .PHONY: demo test unit format format-check bench bench-smoke $(MEASUREMENTS)
 
@@ -76,8 +96,8 @@ bench bench-smoke:
 	@tools/setup build demo >&2
 	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
 	@tools/install >&2
-	@tools/venv tpcds >&2
-	@.venv/bin/pgsweep bench all $(if $(filter bench-smoke,$@),--smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
+	@tools/venv bench >&2
+	@.venv/bin/pgsweep bench all $(if $(filter bench-smoke,$@),day --smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
 		$(if $(RESUME),--resume $(RESUME)) $(BENCH_FLAGS)
 
 ifneq ($(PG),)

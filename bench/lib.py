@@ -1,11 +1,12 @@
 """What the measurements share: a server, its processes' figures, and the verdict.
 
 Each measurement is an executable of its own beside this file. All of them take
---pg-config, --json and --keep; a run of none of them touches an existing server. The
+--pg-config, --json and --keep. A run of none of them touches an existing server. The
 servers run as an ordinary user, in a private folder that is removed at the end, after
-Ctrl-C and after kill -9 as well (see pgsweep.server, which is used here).
+Ctrl-C and after kill -9 as well (see pgsweep.lab.server, which is used here).
 
-Needs the Python environment of the command; tools/venv makes it when it is not there.
+A measurement needs the Python environment of the command. tools/venv makes it when it is not
+there.
 """
 
 # ruff: noqa: ANN401 (what a query returns is anything)
@@ -35,7 +36,7 @@ TOP = Path(__file__).resolve().parent.parent
 
 
 def _use_environment() -> None:
-    """Start again inside the command's Python environment unless this is it."""
+    """Start again inside the command's Python environment, unless this is it."""
     try:
         import psycopg  # noqa: F401
     except ImportError:
@@ -60,7 +61,7 @@ import psycopg  # noqa: E402
 
 from pgsweep.errors import PgsweepError  # noqa: E402
 from pgsweep.interrupts import Interrupted, Interrupts  # noqa: E402
-from pgsweep.server import (  # noqa: E402
+from pgsweep.lab.server import (  # noqa: E402
     SUPERUSER,
     ThrowawayServer,
     default_pg_config,
@@ -70,7 +71,7 @@ from pgsweep.server import (  # noqa: E402
 
 Connection = psycopg.Connection[Any]
 
-# Nobody's autovacuum, checkpoint or background work but what a measurement asks for.
+# There is no autovacuum, checkpoint or background work but what a measurement asks for.
 QUIET = {
     "max_connections": "100",
     "max_worker_processes": "16",
@@ -86,14 +87,14 @@ START_TIMEOUT_S = 60
 
 
 class MeasurementError(Exception):
-    """Something other than a figure is wrong: no figure can be given."""
+    """Something other than a figure is wrong, so that no figure can be given."""
 
 
 # ---- the program
 
 
 def arguments(text: str) -> argparse.ArgumentParser:
-    """Return a parser with what every measurement takes; text is its docstring."""
+    """Return a parser with what every measurement takes. `text` is its docstring."""
     parser = argparse.ArgumentParser(
         description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -129,7 +130,7 @@ def run(
 
 
 def note(text: str) -> None:
-    """Say what is being done; not part of the result."""
+    """Say what is being done. This is not part of the result."""
     sys.stderr.write(f"[{time.strftime('%H:%M:%S')}] {text}\n")
     sys.stderr.flush()
 
@@ -157,7 +158,7 @@ class Figure:
 
 
 class Report:
-    """Collects figures, tables and raw numbers; prints them at the end."""
+    """Collects figures, tables and raw numbers, and prints them at the end."""
 
     def __init__(self, title: str, options: argparse.Namespace) -> None:
         self.title = title
@@ -172,7 +173,10 @@ class Report:
         self.figures.append(Figure(name, measured, asked, passed))
 
     def end(self) -> int:
-        """Print the verdict, write the raw numbers; the exit code."""
+        """Print the verdict and write the raw numbers.
+
+        Return the exit code.
+        """
         version = pg_config_value(self._options.pg_config, "--version")
         load = " ".join(f"{value:.1f}" for value in os.getloadavg())
         digest = library_digest(self._options.pg_config)
@@ -225,7 +229,7 @@ class Report:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows in columns; a column of numbers is set flush right."""
+    """Print rows in columns. A column of numbers is set flush right."""
     lines = [[str(value) for value in row] for row in rows]
     widths = [max(len(line[i]) for line in [list(heads), *lines]) for i in range(len(heads))]
     numeric = [
@@ -273,6 +277,21 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{100 * share:+.{digits}f} %"
 
 
+# ---- processes
+
+
+@contextlib.contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Endless loops beside the block."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
 # ---- servers
 
 
@@ -280,7 +299,7 @@ def percent(share: float, digits: int = 2) -> str:
 def server(
     options: argparse.Namespace, *settings: Mapping[str, str], parent: Path | None = None
 ) -> Iterator[ThrowawayServer]:
-    """Start a server that ends with the block, below `parent`; later settings win."""
+    """Start a server that ends with the block, below `parent`. Later settings win."""
     merged: dict[str, str] = {}
     for part in settings:
         merged.update(part)
@@ -294,7 +313,7 @@ def server(
 
 
 def stop(on: ThrowawayServer) -> None:
-    """Shut the server down in order; its folder stays."""
+    """Shut the server down in order. Its folder stays."""
     on.run(["pg_ctl", "stop", "-D", str(on.folder / "data"), "-m", "fast", "-w"])
 
 
@@ -310,6 +329,47 @@ def restart(on: ThrowawayServer, settings: Mapping[str, str]) -> None:
         if time.monotonic() > deadline:
             raise MeasurementError("server did not start again")
         time.sleep(0.1)
+
+
+class Standby(ThrowawayServer):
+    """A copy of a primary that follows it. Later settings win."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        interrupts: Interrupts | None,
+        primary: ThrowawayServer,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(options.pg_config, settings or {}, interrupts, keep=options.keep)
+        self._primary = primary
+
+    def conninfo(self) -> str:
+        """Return where it gets its WAL from."""
+        return f"host={self._primary.folder} port={self._primary.port} user={SUPERUSER}"
+
+    def _initdb(self) -> None:
+        data = self.folder / "data"
+        self.run(
+            [
+                *("pg_basebackup", "-D", str(data), "-c", "fast", "-X", "stream"),
+                *self._primary.flags("postgres")[:-2],
+            ]
+        )
+        settings = {
+            **self._primary.settings,
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.folder),
+            "port": str(self.port),
+            "fsync": "off",
+            "sweep.mode": "off",
+            "wal_receiver_status_interval": "1s",
+            "primary_conninfo": self.conninfo(),
+            **self.settings,
+        }
+        lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
+        self._write(data / "postgresql.auto.conf", "".join(lines))
+        self._write(data / "standby.signal", "")
 
 
 def connect(on: ThrowawayServer, dbname: str = "postgres", **more: Any) -> Connection:
@@ -340,7 +400,10 @@ def rows(session: Connection, sql: str, *args: Any) -> list[dict[str, Any]]:
 def wait_until(
     condition: Callable[[], Any], what: str, seconds: float, interval: float = 0.1
 ) -> Any:
-    """Poll until the condition holds; return what it said."""
+    """Poll until the condition holds.
+
+    Return what it said.
+    """
     deadline = time.monotonic() + seconds
     while True:
         result = condition()
@@ -386,42 +449,13 @@ def warm_catalogs(session: Connection) -> None:
         )
 
 
-# ---- the log as records (log_destination = jsonlog, which 15 and later have)
-
-JSON_LOG = {
-    "logging_collector": "on",
-    "log_destination": "jsonlog",
-    "log_directory": "log",
-    "log_filename": "server",
-    "log_rotation_age": "0",
-    "log_rotation_size": "0",
-    "log_timezone": "UTC",
-}
-
-
-def read_log(on: ThrowawayServer) -> list[dict[str, Any]]:
-    """Return the entries of the server's log; `at` is their time."""
-    entries = []
-    for path in sorted((on.folder / "data" / "log").glob("*.json")):
-        for line in path.read_text(errors="replace").splitlines():
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # the last line may be half-written
-            entry["at"] = datetime.strptime(
-                entry["timestamp"].removesuffix(" UTC"), "%Y-%m-%d %H:%M:%S.%f"
-            ).replace(tzinfo=timezone.utc)
-            entries.append(entry)
-    return entries
-
-
 # ---- processes
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return what processor time a process has used; finer than the tick where it is told."""
+    """Return what processor time a process has used, finer than the tick where that is told."""
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
     except (OSError, IndexError, ValueError):

@@ -3,7 +3,7 @@
 -- What vacuums may use: the governor's findings, and steering.
 --
 
-CREATE FUNCTION sweep.get_budget(
+CREATE FUNCTION sweep_internal.get_budget(
 	OUT name text, OUT setting text, OUT unit text,
 	OUT configured double precision, OUT measured double precision,
 	OUT allowed_mb_per_s double precision, OUT binding boolean,
@@ -12,7 +12,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_budget_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_governor(
+CREATE FUNCTION sweep_internal.get_governor(
 	OUT at timestamptz, OUT vacuums integer,
 	OUT read_mb_per_s double precision, OUT dirty_mb_per_s double precision,
 	OUT wal_mb_per_s double precision, OUT cpu_pct double precision,
@@ -26,38 +26,38 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 CREATE VIEW sweep.budget AS
 SELECT b.name, b.setting, b.unit, b.configured, b.measured, b.allowed_mb_per_s,
        b.binding, b.sensor, b.detail
-FROM sweep.get_budget() b;
+FROM sweep_internal.get_budget() b;
 
 COMMENT ON VIEW sweep.budget IS 'one row per limit of what vacuums may use: what is configured, what is measured, which one binds';
 
 CREATE VIEW sweep.governor AS
 SELECT g.at, g.vacuums, g.read_mb_per_s, g.dirty_mb_per_s, g.wal_mb_per_s, g.cpu_pct,
        g.users_waiting, g.allowed_mb_per_s, g.floor_mb_per_s, g.binding, g.decision, g.reason
-FROM sweep.get_governor() g
+FROM sweep_internal.get_governor() g
 ORDER BY g.at;
 
 COMMENT ON VIEW sweep.governor IS 'one row per recent step of the governor: what it measured, allowed, and why';
 
--- not strict: limits that are not given
+-- It is not strict, because limits may be left out.
 CREATE FUNCTION sweep.slow(pid integer, write_limit double precision DEFAULT NULL, read_limit double precision DEFAULT NULL)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'sweep_slow_0_1'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.slow(integer, double precision, double precision) IS 'slow the running vacuum of that process down to so many MB/s, without them to half of what it does; 0 all but stops it for sweep.max_pause; false with a WARNING if it is not running one';
+COMMENT ON FUNCTION sweep.slow(integer, double precision, double precision) IS 'slow the running vacuum of that process down to so many MB/s, or to half of what it does if none is given. A limit below 0.1 MB/s all but stops it, for at most a minute. Returns false, with a WARNING, if the process runs no vacuum';
 
 CREATE FUNCTION sweep.hurry(pid integer) RETURNS boolean
 AS 'MODULE_PATHNAME', 'sweep_hurry_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.hurry(integer) IS 'let the running vacuum of that process go as fast as it can; false with a WARNING if it is not running one';
+COMMENT ON FUNCTION sweep.hurry(integer) IS 'let the running vacuum of that process go as fast as it can. Returns false, with a WARNING, if the process runs no vacuum';
 
 CREATE FUNCTION sweep.release(pid integer) RETURNS boolean
 AS 'MODULE_PATHNAME', 'sweep_release_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.release(integer) IS 'end sweep.slow() or sweep.hurry() of that process; false if it was not steered';
+COMMENT ON FUNCTION sweep.release(integer) IS 'end sweep.slow() or sweep.hurry() of that process. Returns false if it was not steered';
 
-REVOKE ALL ON FUNCTION sweep.get_budget(), sweep.get_governor(),
+REVOKE ALL ON FUNCTION sweep_internal.get_budget(), sweep_internal.get_governor(),
 	sweep.slow(integer, double precision, double precision), sweep.hurry(integer), sweep.release(integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep.get_budget(), sweep.get_governor() TO pg_monitor;
+GRANT EXECUTE ON FUNCTION sweep_internal.get_budget(), sweep_internal.get_governor() TO pg_monitor;
 GRANT SELECT ON sweep.budget, sweep.governor TO pg_monitor;
 
 -- pg_maintain exists from PostgreSQL 17 on.

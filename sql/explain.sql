@@ -2,13 +2,14 @@
 --
 -- sweep.explain()
 --
--- A cause is a row (weight, verdict, cause, evidence, fix, risk); the one with the
--- largest weight gives the verdict about the table.  Each of the functions looks at
--- one kind of causes of one table, given as a row of sweep.tables.
+-- A cause is a row (weight, verdict, cause, evidence, fix, risk). The cause with the
+-- largest weight gives the verdict about the table. Each of the functions looks at one
+-- kind of causes of one table, which is given as a row of sweep.tables.
 --
 
--- ALTER TABLE for a table's option, on its owner for a TOAST table; NULL: catalogs have none.
-CREATE FUNCTION sweep.get_option_fix(relid oid, action text, option text, value text)
+-- ALTER TABLE for a table's option, on its owner for a TOAST table. NULL for catalogs, which
+-- have none.
+CREATE FUNCTION sweep_internal.get_option_fix(relid oid, action text, option text, value text)
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -16,17 +17,81 @@ AS $$
 SELECT CASE WHEN relid >= 16384 THEN
 	format('ALTER %s %s %s (%s%s%s);', CASE o.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END,
 		o.oid::regclass, action, CASE WHEN o.oid <> relid THEN 'toast.' END, option, ' = ' || value) END
-FROM pg_class o WHERE o.oid = relid AND o.relkind <> 't' OR o.reltoastrelid = relid
+FROM sweep_internal.get_relation($1) r, sweep_internal.get_relation(coalesce(r.toast_owner, r.oid)) o WHERE o.relkind <> 't'
+$$;
+
+-- How fast its vacuums are.
+CREATE FUNCTION sweep_internal.get_pace()
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN current_setting('sweep.adaptive')::boolean THEN 'Its vacuums slow down as soon as users wait for them (sweep.adaptive)'
+	ELSE 'Its vacuums together stay within the cost limit' END
+$$;
+
+-- Which scale factor is in force for the table? It comes from sweep.set(), from
+-- the table's options, or from one of the two settings. A TOAST table has that of
+-- its table.
+CREATE FUNCTION sweep_internal.get_scale_in_force(relid oid, OUT scale double precision, OUT by_set boolean)
+RETURNS record
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT f.value, f.place = 1
+FROM sweep_internal.get_relation($1) r CROSS JOIN LATERAL sweep_internal.get_relation(coalesce(r.toast_owner, r.oid)) o CROSS JOIN LATERAL (
+	SELECT 1 AS place, s.value::float8 FROM sweep.table_settings s
+	-- anything may be in it after a restore from elsewhere
+	WHERE s.relid = o.oid AND s.name = 'vacuum_scale_factor' AND s.value ~ '^ *[0-9]+([.][0-9]*)? *$'
+	UNION ALL
+	SELECT CASE c.oid WHEN $1 THEN 2 ELSE 3 END, x.value::float8
+	FROM (SELECT r.oid, r.reloptions UNION SELECT o.oid, o.reloptions) c, pg_options_to_table(c.reloptions) AS x (name, value)
+	WHERE x.name = 'autovacuum_vacuum_scale_factor'
+	UNION ALL
+	SELECT 4, nullif(current_setting('sweep.vacuum_scale_factor')::float8, -1)
+	UNION ALL
+	SELECT 5, current_setting('autovacuum_vacuum_scale_factor')::float8) f
+WHERE f.value IS NOT NULL AND o.relkind <> 't'
+ORDER BY f.place LIMIT 1
+$$;
+
+-- The shortest time between two vacuums of the table, in seconds.
+CREATE FUNCTION sweep_internal.get_interval_in_force(relid oid, lane text)
+RETURNS double precision
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(
+	(SELECT extract(epoch FROM s.value::interval)::float8 FROM sweep.table_settings s
+	 WHERE s.relid IN ($1, (SELECT r.toast_owner FROM sweep_internal.get_relation($1) r))
+		AND s.name = 'min_interval' AND s.value ~ '^ *[0-9]{1,9} *(us|ms|s|min|h|d)? *$'),
+	-- the core daemon would not wait longer than its naptime
+	(SELECT min(g.setting::float8) FROM pg_settings g
+	 WHERE g.name = CASE lane WHEN 'catalog' THEN 'sweep.catalog_min_interval' ELSE 'sweep.min_interval' END
+		OR g.name = 'autovacuum_naptime' AND current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean))
+$$;
+
+-- What frees vacuums from standbys whose queries they could cancel.
+CREATE FUNCTION sweep_internal.get_standby_fix(OUT fix text, OUT risk text)
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN current_setting('sweep.standby_conflicts') = 'on'
+		THEN 'ALTER SYSTEM RESET sweep.standby_conflicts; SELECT pg_catalog.pg_reload_conf();'
+		ELSE 'ALTER SYSTEM SET hot_standby_feedback = on; SELECT pg_catalog.pg_reload_conf(); -- on the standby' END,
+	CASE WHEN current_setting('sweep.standby_conflicts') = 'on'
+		THEN 'queries of standbys that cannot be seen from here are cancelled more often'
+		ELSE 'a long query there then keeps dead rows from being removed here' END
 $$;
 
 -- What pg_sweep is told to leave alone, for the whole server or this database.
-CREATE FUNCTION sweep.get_causes_of_mode(t sweep.tables)
+CREATE FUNCTION sweep_internal.get_causes_of_mode(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN t.do_vacuum THEN 90 ELSE 30 END, 'due, but pg_sweep does not act', f.cause, f.evidence, f.fix, f.risk
-FROM sweep.get_status() s, LATERAL (VALUES
+FROM sweep_internal.get_status() s, LATERAL (VALUES
 	(s.effective_mode = 'off' AND s.mode <> 'off',
 	 'pg_sweep does not work', s.reason,
 	 CASE WHEN s.reason LIKE 'switched off%' THEN 'SELECT sweep.rearm();'
@@ -34,23 +99,23 @@ FROM sweep.get_status() s, LATERAL (VALUES
 		|| current_setting('max_worker_processes')::int + 8 || '; -- and restart the server'
 	      WHEN s.reason LIKE 'track_counts%' THEN 'ALTER SYSTEM RESET track_counts; SELECT pg_catalog.pg_reload_conf();'
 	      WHEN s.reason LIKE 'sweep.max_workers%' THEN 'ALTER SYSTEM RESET sweep.max_workers; SELECT pg_catalog.pg_reload_conf();' END,
-	 CASE WHEN s.reason LIKE 'switched off%' THEN 'what crashed it may do so again: read the server log first'
+	 CASE WHEN s.reason LIKE 'switched off%' THEN 'what crashed it may do so again. Read the server log first'
 	      WHEN s.reason LIKE 'the launcher%' THEN 'a restart ends all sessions'
 	      WHEN s.reason LIKE 'this server is a standby' THEN 'the primary vacuums' END),
-	(s.mode = 'off', 'sweep.mode is off', 'pg_sweep does nothing; autovacuum is ' || current_setting('autovacuum'),
+	(s.mode = 'off', 'sweep.mode is off', 'pg_sweep does nothing. The setting autovacuum is ' || current_setting('autovacuum'),
 	 'ALTER SYSTEM SET sweep.mode = act; SELECT pg_catalog.pg_reload_conf();',
-	 'pg_sweep then vacuums by itself, within the cost limits'),
+	 'pg_sweep then vacuums by itself. ' || sweep_internal.get_pace()),
 	(s.effective_mode = 'observe', 'sweep.mode is observe: it only says what it would do',
 	 'autovacuum is ' || current_setting('autovacuum'),
 	 'ALTER SYSTEM SET sweep.mode = act; SELECT pg_catalog.pg_reload_conf();',
-	 'pg_sweep then vacuums by itself, within the cost limits')
+	 'pg_sweep then vacuums by itself. ' || sweep_internal.get_pace())
 ) AS f (applies, cause, evidence, fix, risk) WHERE f.applies
 UNION ALL
 SELECT CASE WHEN t.do_vacuum THEN 89 ELSE 29 END, 'due, but not in scope', 'this database is not pg_sweep''s', d.reason,
 	'ALTER SYSTEM RESET ' || CASE WHEN d.reason LIKE '%exclude%' THEN 'sweep.exclude_databases' ELSE 'sweep.databases' END
 		|| '; SELECT pg_catalog.pg_reload_conf();',
 	'other databases that were left out come back, too'
-FROM sweep.get_databases() d JOIN pg_database b ON b.oid = d.datid
+FROM sweep_internal.get_databases() d JOIN pg_database b ON b.oid = d.datid
 WHERE b.datname = current_database() AND NOT d.ours
 UNION ALL
 SELECT CASE WHEN t.do_vacuum THEN 88 ELSE 28 END, 'due, but not in scope', 'the table is not in sweep.scope',
@@ -60,71 +125,108 @@ WHERE t.decision = 'out of scope'
 $$;
 
 -- What the table itself is or says.
-CREATE FUNCTION sweep.get_causes_of_table(t sweep.tables)
+CREATE FUNCTION sweep_internal.get_causes_of_table(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT 96, 'never by autovacuum', 'the relation is partitioned: it has no rows of its own, its partitions are vacuumed each for itself',
-	(SELECT format('%s partitions, %s of them due: %s', count(*), count(*) FILTER (WHERE p.do_vacuum),
-		coalesce(left(string_agg(p.relid::regclass::text, ', ') FILTER (WHERE p.do_vacuum), 200), 'none'))
+SELECT 96, 'never by autovacuum', 'the relation is partitioned: only its partitions have rows, and each of them is vacuumed by itself',
+	(SELECT format('%s, %s of them due: %s', sweep_internal.get_plural(count(*), 'partition'), count(*) FILTER (WHERE p.do_vacuum),
+		coalesce(sweep_internal.get_list(array_agg(p.relid::regclass::text ORDER BY p.score DESC) FILTER (WHERE p.do_vacuum)), 'none'))
 	 FROM pg_partition_tree(t.relid) r JOIN sweep.tables p ON p.relid = r.relid WHERE r.isleaf),
 	format('ANALYZE %s;', t.relid::regclass),
-	'reads a sample of all partitions; the core daemon never does that for the statistics of the whole'
-FROM pg_class c WHERE c.oid = t.relid AND c.relkind = 'p'
+	'reads a sample of all partitions. The core daemon never makes statistics of the whole'
+FROM sweep_internal.get_relation(t.relid) c WHERE c.relkind = 'p'
 UNION ALL
 SELECT 95, 'never by autovacuum', 'the relation is temporary: only its own session can vacuum it', format('schema %s', t.schemaname),
 	format('VACUUM %s; -- in that session', t.relid::regclass), 'none'
-FROM pg_class c WHERE c.oid = t.relid AND c.relpersistence = 't'
+FROM sweep_internal.get_relation(t.relid) c WHERE c.relpersistence = 't'
 UNION ALL
 SELECT 94, 'never by autovacuum', 'autovacuum is disabled for this table by its option autovacuum_enabled',
 	CASE WHEN c.relkind = 't' THEN 'in the options of it or of its owner' ELSE array_to_string(c.reloptions, ', ') END,
-	sweep.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
-	'it is vacuumed like any other then; takes a ShareUpdateExclusiveLock for a moment'
-FROM pg_class c LEFT JOIN pg_class o ON c.relkind = 't' AND o.reltoastrelid = c.oid
-	LEFT JOIN sweep.table_settings e ON e.relid = coalesce(o.oid, c.oid) AND e.name = 'enabled'
-WHERE c.oid = t.relid AND e.relid IS NULL AND (t.decision = 'disabled' OR EXISTS (
+	sweep_internal.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
+	'then it is vacuumed like any other. The statement takes a ShareUpdateExclusiveLock for a moment'
+FROM sweep_internal.get_relation(t.relid) c
+	LEFT JOIN sweep.table_settings e ON e.relid = coalesce(c.toast_owner, c.oid) AND e.name = 'enabled'
+WHERE e.relid IS NULL AND (t.decision = 'disabled' OR EXISTS (
 	SELECT FROM pg_options_to_table(c.reloptions) AS x (name, value)
 	WHERE CASE x.name WHEN 'autovacuum_enabled' THEN NOT x.value::boolean END))
 UNION ALL
 SELECT 94, 'due, but pg_sweep does not act', 'pg_sweep is disabled for this table by sweep.set()',
 	concat_ws(' ', 'by', e.set_by, 'at', date_trunc('second', e.set_at)),
-	format('SELECT sweep.set(%L, ''enabled'', NULL);', e.relid), 'it is vacuumed like any other then'
+	format('SELECT sweep.set(%L, ''enabled'', NULL);', e.relid), 'then it is vacuumed like any other'
 FROM sweep.table_settings e
 -- anything may be in it after a restore from elsewhere
-WHERE e.relid IN (t.relid, (SELECT o.oid FROM pg_class o WHERE o.reltoastrelid = t.relid)) AND e.name = 'enabled' AND lower(e.value) ~ '^(of|off|0|n|no|f|fa|fal|fals|false)$'
+WHERE e.relid IN (t.relid, (SELECT c.toast_owner FROM sweep_internal.get_relation(t.relid) c)) AND e.name = 'enabled' AND lower(e.value) ~ '^(of|off|0|n|no|f|fa|fal|fals|false)$'
 UNION ALL
 SELECT 84, CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'unknown' ELSE 'not due' END,
 	CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'statistics missing or reset: how many rows are dead is not known'
 	     ELSE 'nothing was counted yet: no row was written since the statistics began' END,
-	format('%s pages and %s rows by pg_class, %s dead and %s inserted by the counters; statistics of this database reset: %s',
-		c.relpages, c.reltuples::bigint, coalesce(t.dead_tuples::text, 'unknown'), coalesce(t.ins_since_vacuum::text, 'unknown'),
-		coalesce(pg_stat_get_db_stat_reset_time(d.oid)::text, 'never')),
+	format('pg_class knows %s and %s. %s. The statistics of this database %s',
+		sweep_internal.get_plural(c.relpages, 'page'), sweep_internal.get_plural(c.reltuples::bigint, 'row'),
+		coalesce('The counters know ' || sweep_internal.get_plural(t.dead_tuples, 'dead row') || ' and '
+			|| sweep_internal.get_plural(t.ins_since_vacuum, 'inserted row'), 'The counters know nothing'),
+		coalesce('were reset at ' || date_trunc('second', pg_stat_get_db_stat_reset_time(d.oid)), 'were never reset')),
 	format('VACUUM (ANALYZE) %s;', t.relid::regclass), 'reads all pages that are not all-visible'
-FROM pg_class c, pg_database d
-WHERE c.oid = t.relid AND d.datname = current_database() AND c.relkind <> 'p' AND NOT coalesce(t.do_vacuum, false)
+FROM sweep_internal.get_relation(t.relid) c, pg_database d
+WHERE d.datname = current_database() AND c.relkind <> 'p' AND NOT coalesce(t.do_vacuum, false) AND NOT sweep_internal.get_distributed(t.relid)
 	AND (t.dead_tuples IS NULL OR coalesce(t.live_tuples, 0) = 0 AND t.dead_tuples = 0 AND c.relpages > 0 AND c.reltuples > 0)
 $$;
 
--- Not due: by how much, and when at the present rate.
-CREATE FUNCTION sweep.get_causes_of_counters(t sweep.tables)
+-- Is the table one that Citus distributes: are its rows in shards?
+CREATE FUNCTION sweep_internal.get_distributed(relation oid) RETURNS boolean
+AS 'MODULE_PATHNAME', 'sweep_is_distributed_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+-- Rows that are elsewhere. The tables of Citus are asked only where there is one.
+CREATE FUNCTION sweep_internal.get_causes_of_distribution(relation regclass)
+RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
+LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	shards text;
+BEGIN
+	IF NOT sweep_internal.get_distributed(relation) THEN
+		RETURN;
+	END IF;
+	BEGIN
+		EXECUTE $query$
+			SELECT format('%s shards: ', sum(n.shards)) || string_agg(format('%s at %s:%s (node %s)', n.shards, n.nodename, n.nodeport, n.nodeid), ', ' ORDER BY n.nodeid)
+			FROM (SELECT d.nodeid, d.nodename, d.nodeport, count(*) AS shards
+				FROM pg_dist_shard s JOIN pg_dist_placement p ON p.shardid = s.shardid JOIN pg_dist_node d ON d.groupid = p.groupid
+				WHERE s.logicalrelid = $1 AND d.noderole::text = 'primary' GROUP BY d.nodeid) n
+			$query$ INTO shards USING relation;
+	EXCEPTION WHEN insufficient_privilege OR undefined_table OR undefined_column THEN
+		shards := NULL;
+	END;
+	RETURN QUERY SELECT 98, 'its rows are elsewhere', 'the table is distributed by Citus: its rows are in shards on nodes, and what is here is an empty shell', shards,
+		format('SELECT * FROM run_command_on_shards(%L, $cmd$SELECT verdict || '': '' || cause FROM sweep.explain(''%%s'') WHERE rank = 1$cmd$);',
+			(SELECT format('%I.%I', n.schemaname, n.relname) FROM sweep_internal.get_relation(relation) n)),
+		'none, because it only asks. The pg_sweep of each node looks after the shards there, if the extension is on it';
+END
+$$;
+
+-- It is not due: says by how much, and when it will be at the present rate.
+CREATE FUNCTION sweep_internal.get_causes_of_counters(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT 82, 'not due', 'below the threshold',
-	concat_ws('; ',
+	concat_ws('. ',
 		format('dead tuples %s of %s (%s missing)', t.dead_tuples, round(t.vacuum_threshold::numeric),
 			greatest(0, ceil(t.vacuum_threshold - t.dead_tuples))::bigint),
-		CASE WHEN t.insert_threshold IS NULL THEN 'inserts do not count'
-		     ELSE format('inserted tuples %s of %s (%s missing)', t.ins_since_vacuum, round(t.insert_threshold::numeric),
+		CASE WHEN t.insert_threshold IS NULL THEN 'Inserted rows do not make it due'
+		     ELSE format('Inserted tuples %s of %s (%s missing)', t.ins_since_vacuum, round(t.insert_threshold::numeric),
 			greatest(0, ceil(t.insert_threshold - t.ins_since_vacuum))::bigint) END,
-		CASE WHEN r.since IS NULL THEN 'never vacuumed, so the rate is unknown'
-		     WHEN r.due IS NULL THEN format('no change since the last vacuum at %s', r.since)
-		     ELSE format('at the rate since the last vacuum at %s due at %s', date_trunc('second', r.since), date_trunc('second', r.due)) END),
-	coalesce(sweep.get_option_fix(t.relid, 'SET', 'autovacuum_vacuum_scale_factor', '0.05'), format('VACUUM %s;', t.relid::regclass)),
-	CASE WHEN t.relid >= 16384 THEN 'it is vacuumed more often, by the core daemon, too; takes a ShareUpdateExclusiveLock for a moment'
-	     ELSE 'a manual VACUUM gives way to nobody' END
+		CASE WHEN r.since IS NULL THEN 'It was never vacuumed, so the rate is unknown'
+		     WHEN r.due IS NULL THEN format('Nothing has changed since the last vacuum at %s', date_trunc('second', r.since))
+		     ELSE format('At the rate since the last vacuum at %s it is due at %s', date_trunc('second', r.since), date_trunc('second', r.due)) END),
+	CASE WHEN w.helps AND w.by_set THEN format('SELECT sweep.set(%L, ''vacuum_scale_factor'', ''0.05'');', w.settings_of::regclass)
+	     WHEN w.helps THEN sweep_internal.get_option_fix(t.relid, 'SET', 'autovacuum_vacuum_scale_factor', '0.05') END,
+	CASE WHEN w.helps AND w.by_set THEN 'it is vacuumed more often'
+	     WHEN w.helps THEN 'it is vacuumed more often, also by the core daemon. The statement takes a ShareUpdateExclusiveLock for a moment' END
 FROM (SELECT v.since,
 		now() + make_interval(secs => least(
 			CASE WHEN t.dead_tuples > 0 THEN (t.vacuum_threshold - t.dead_tuples) * v.s / t.dead_tuples END,
@@ -134,11 +236,24 @@ FROM (SELECT v.since,
 	FROM (SELECT l.since, extract(epoch FROM now() - l.since)::float8 AS s
 		FROM (SELECT greatest(t.last_run, pg_stat_get_last_vacuum_time(t.relid), pg_stat_get_last_autovacuum_time(t.relid)) AS since) l) v) q
 	CROSS JOIN LATERAL (SELECT q.since, CASE WHEN q.changes THEN q.due_or_never END AS due) r
-WHERE NOT t.do_vacuum AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
+	-- A smaller scale factor helps a table that changes, if its dead rows make it
+	-- due first and the scale factor makes up most of its threshold.
+	CROSS JOIN LATERAL (SELECT f.by_set, coalesce((SELECT c.toast_owner FROM sweep_internal.get_relation(t.relid) c), t.relid) AS settings_of,
+			t.relid >= 16384 AND r.since IS NOT NULL AND r.due < now() + interval '30 days'
+			AND t.dead_tuples / greatest(t.vacuum_threshold, 1) > coalesce(t.ins_since_vacuum / greatest(t.insert_threshold, 1), 0)
+			AND f.scale > 0.05 AND f.scale * t.live_tuples > t.vacuum_threshold / 2 AS helps
+		FROM sweep_internal.get_scale_in_force(t.relid) f) w
+WHERE NOT t.do_vacuum AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope') AND NOT sweep_internal.get_distributed(t.relid)
+UNION ALL
+SELECT 26, 'not due', 'no earlier than by the core daemon''s thresholds, and nothing is frozen ahead: that would cancel queries on a standby',
+	s.standby_conflicts, f.fix, f.risk
+FROM sweep_internal.get_status() s, sweep_internal.get_standby_fix() f
+WHERE s.standby_conflicts IS NOT NULL AND s.effective_mode <> 'off' AND NOT t.do_vacuum
+	AND (t.lane = 'catalog' AND t.vacuum_score >= 0.1 OR t.lane <> 'catalog' AND t.vacuum_insert_score >= 0.1)
 $$;
 
--- Who is in the way: locks, and those who cancel.
-CREATE FUNCTION sweep.get_causes_of_locks(t sweep.tables)
+-- Who is in the way: those who hold locks, and those who cancel.
+CREATE FUNCTION sweep_internal.get_causes_of_locks(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -146,13 +261,14 @@ AS $$
 SELECT 100, 'being vacuumed now', 'a vacuum is working on it',
 	format('pid %s (%s), %s since %s%s', p.pid, p.started_by, p.phase, date_trunc('second', p.started_at),
 		', ' || round(p.done_pct::numeric) || ' % done'), NULL, NULL
-FROM sweep.get_progress() p JOIN pg_database d ON d.oid = p.datid
+FROM sweep_internal.get_progress() p JOIN pg_database d ON d.oid = p.datid
 WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting'
 UNION ALL
-(SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || l.pid, 'prepared transaction "' || x.gid || '"', 'a prepared transaction')),
-	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, a.usename, nullif(a.application_name, ''), a.state,
-		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(a.query, 100)),
+(SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || l.pid, 'prepared transaction "' || sweep_internal.get_readable(x.gid) || '"', 'a prepared transaction')),
+	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, sweep_internal.get_readable(a.usename::text), sweep_internal.get_origin(sweep_internal.get_readable(a.application_name)), a.state,
+		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(sweep_internal.get_readable(a.query), 100)),
 	CASE WHEN x.gid IS NOT NULL THEN f.fix
+	     WHEN sweep_internal.get_origin_fix(a.application_name, a.state) IS NOT NULL THEN sweep_internal.get_origin_fix(a.application_name, a.state)
 	     WHEN a.state LIKE 'idle in transaction%' THEN format('SELECT pg_catalog.pg_terminate_backend(%s);', l.pid)
 	     WHEN l.pid IS NOT NULL THEN format('SELECT pg_catalog.pg_cancel_backend(%s);', l.pid) END,
 	CASE WHEN x.gid IS NOT NULL THEN f.risk
@@ -161,46 +277,46 @@ FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
 	-- a prepared transaction still holds the lock on its own id
 	LEFT JOIN pg_locks i ON l.pid IS NULL AND i.pid IS NULL AND i.locktype = 'transactionid' AND i.virtualtransaction = l.virtualtransaction
 	LEFT JOIN pg_prepared_xacts x ON x.transaction = i.transactionid
-	LEFT JOIN LATERAL sweep.get_holder_fix('prepared transaction', NULL, x.gid, NULL) f ON true
+	LEFT JOIN LATERAL sweep_internal.get_holder_fix('prepared transaction', NULL, sweep_internal.get_readable(x.gid), NULL) f ON true
 WHERE coalesce(t.do_vacuum, false) AND l.locktype = 'relation' AND l.relation = t.relid
 	AND l.database IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
 	AND l.mode IN ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
 	AND l.pid IS DISTINCT FROM pg_backend_pid()
-	AND NOT EXISTS (SELECT FROM sweep.get_progress() p WHERE p.pid = l.pid AND p.relid = t.relid AND p.phase <> 'waiting')
+	AND NOT EXISTS (SELECT FROM sweep_internal.get_progress() p WHERE p.pid = l.pid AND p.relid = t.relid AND p.phase <> 'waiting')
 ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared) LIMIT 3)
 UNION ALL
 SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting', 'its vacuums keep being cancelled',
-	format('%s times since %s, tried again at %s; the last one: %s', g.times, date_trunc('second', g.first_at), date_trunc('second', g.not_before),
-		coalesce((SELECT format('pid %s (%s) after %s%s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason,
-				(SELECT format(' (%s)', concat_ws(', ', w.usename, nullif(w.application_name, ''), left(w.query, 100)))
+	format('%s since %s. It is tried again at %s. %s', sweep_internal.get_plural(g.times, 'time'), date_trunc('second', g.first_at), date_trunc('second', g.not_before),
+		coalesce((SELECT format('The last one was pid %s (%s) after %s%s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason,
+				(SELECT format(' (%s)', concat_ws(', ', sweep_internal.get_readable(w.usename::text), sweep_internal.get_readable(nullif(w.application_name, '')), left(sweep_internal.get_readable(w.query), 100)))
 				 FROM pg_stat_activity w WHERE w.pid::text = substring(r.reason FROM 'gave way to pid (\d+)$') AND w.backend_start < r.ended_at))
-			FROM sweep.runs r WHERE r.relid = t.relid AND r.datname = current_database() AND r.outcome = 'cancelled'
-			ORDER BY r.run_id DESC LIMIT 1), 'not in the ledger any more')),
+			FROM sweep.runs r WHERE r.relid = t.relid AND r.datid = (SELECT o.oid FROM pg_database o WHERE o.datname = current_database()) AND r.outcome = 'cancelled'
+			ORDER BY r.run_id DESC LIMIT 1), 'The last one is not in the ledger any more')),
 	format('VACUUM %s;', t.relid::regclass),
-	'a manual VACUUM gives way to nobody: whoever wants a stronger lock waits for it, and all others behind them'
-FROM sweep.get_decisions() g JOIN pg_database d ON d.oid = g.datid
+	'a manual VACUUM gives way to nobody. Whoever wants a stronger lock waits for it, and all others wait behind them'
+FROM sweep_internal.get_decisions() g JOIN pg_database d ON d.oid = g.datid
 WHERE g.relid = t.relid AND d.datname = current_database() AND g.decision = 'cancelled'
 $$;
 
 -- Dead rows that cannot be removed, and old ids that cannot be frozen.
-CREATE FUNCTION sweep.get_causes_of_horizon(t sweep.tables)
+CREATE FUNCTION sweep_internal.get_causes_of_horizon(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH held AS (
-	SELECT g.waits_for FROM sweep.get_decisions() g
+	SELECT g.waits_for FROM sweep_internal.get_decisions() g
 	WHERE g.relid = t.relid AND g.decision = 'held back' AND g.waits_for IS NOT NULL
 		AND (g.datid IS NULL OR g.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
 SELECT CASE WHEN h.waits_for IS NOT NULL AND t.do_vacuum THEN 76 ELSE 40 END,
 	'due, but waiting', f.cause,
 	concat_ws(', ', CASE WHEN h.waits_for IS NOT NULL THEN 'the last vacuum left dead rows that it may still see' END,
 		'pid ' || b.pid, b.usename, b.name, b.state, 'in database ' || b.datname,
-		'since ' || date_trunc('second', b.since)::text, format('%s transactions old', b.age), left(b.query, 100)),
+		'since ' || date_trunc('second', b.since)::text, sweep_internal.get_plural(b.age, 'transaction') || ' old', left(b.query, 100)),
 	b.fix, b.risk
-FROM pg_class c LEFT JOIN held h ON true CROSS JOIN LATERAL (
-	SELECT x.* FROM sweep.get_blockers() x
-	WHERE (x.datname IS NULL OR c.relisshared OR x.datname = current_database())
+FROM sweep_internal.get_relation(t.relid) c LEFT JOIN held h ON true CROSS JOIN LATERAL (
+	SELECT x.* FROM sweep_internal.get_blockers() x
+	WHERE (x.datname IS NULL OR c.relisshared OR x.datname = sweep_internal.get_readable(current_database()::text)::name)
 		AND (NOT x.catalogs OR t.lane = 'catalog' OR 'user_catalog_table=true' = ANY (c.reloptions))
 		AND CASE WHEN h.waits_for IS NOT NULL THEN x.age > age(h.waits_for)
 		         ELSE t.do_vacuum AND x.since < now() - interval '1 minute' END
@@ -215,48 +331,54 @@ FROM pg_class c LEFT JOIN held h ON true CROSS JOIN LATERAL (
 		WHEN 'vacuum' THEN 'a long VACUUM FULL or ANALYZE still needs its dead rows'
 		WHEN 'create index' THEN 'a long CREATE INDEX still needs its dead rows'
 		ELSE 'something still needs its dead rows: ' || b.kind END
-		|| CASE WHEN c.relisshared AND b.datname <> current_database()
-			THEN '; it is in another database, but this catalog is shared' ELSE '' END AS cause) f
-WHERE c.oid = t.relid
+		|| CASE WHEN c.relisshared AND b.datname <> sweep_internal.get_readable(current_database()::text)::name
+			THEN ' (it is in another database, but this catalog is shared)' ELSE '' END AS cause) f
 $$;
 
--- Due, and nothing but time or a worker is missing.
-CREATE FUNCTION sweep.get_causes_of_queue(t sweep.tables)
+-- It is due, and nothing is missing but time or a worker.
+CREATE FUNCTION sweep_internal.get_causes_of_queue(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT f.weight, CASE WHEN q.waiting_for = 'next round' THEN 'due, and next' ELSE 'due, but waiting' END, f.cause,
-	concat_ws(', ', q.reason, 'score ' || round(q.score::numeric, 2), format('number %s of %s', q.position, q.total),
+	concat_ws(', ', 'requested by ' || q.requested_by, nullif(q.reason, 'requested by ' || q.requested_by), 'score ' || round(q.score::numeric, 2), format('number %s of %s', q.position, q.total),
 		format('waiting since %s', date_trunc('second', q.waiting_since)),
 		CASE WHEN q.waiting_for <> 'next round' THEN 'for: ' || q.waiting_for END), f.fix, f.risk
-FROM (SELECT w.*, count(*) OVER () AS total FROM sweep.queue w) q
+FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS JOIN sweep_internal.get_standby_fix() sb
+	CROSS JOIN (SELECT sweep_internal.get_interval_in_force(t.relid, t.lane) AS s,
+		coalesce((SELECT r.toast_owner FROM sweep_internal.get_relation(t.relid) r), t.relid) AS settings_of) i
+	CROSS JOIN (SELECT g.max_val::int > g.setting::int AS more FROM pg_settings g WHERE g.name = 'sweep.max_workers') m
 	CROSS JOIN LATERAL (VALUES
 	(q.waiting_for LIKE 'worker slot%', 70, 'all worker slots are busy',
-	 format('ALTER SYSTEM SET sweep.max_workers = %s; SELECT pg_catalog.pg_reload_conf();', current_setting('sweep.max_workers')::int + 1),
-	 'more vacuums at a time: they share the cost limit, but need their part of max_worker_processes'),
+	 CASE WHEN m.more THEN format('ALTER SYSTEM SET sweep.max_workers = %s; SELECT pg_catalog.pg_reload_conf();', current_setting('sweep.max_workers')::int + 1) END,
+	 CASE WHEN m.more THEN 'more vacuums run at a time. ' || sweep_internal.get_pace() || '. Each worker is one of max_worker_processes' END),
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
-	 CASE WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'
-	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', t.relid::regclass) END,
-	 'every vacuum makes all sessions read again what they know of the table'),
+	 CASE WHEN i.s <= CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END THEN NULL
+	      WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'
+	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', i.settings_of::regclass) END,
+	 CASE WHEN i.s > CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END
+	      THEN 'every vacuum makes all sessions read again what they know of the table' END),
 	(q.waiting_for LIKE 'horizon%', 74, 'dead rows are still needed by something older', 'SELECT * FROM sweep.blockers;', 'none'),
 	(q.waiting_for LIKE 'lock: not free%', 77, 'the lock was not free when it was tried', NULL, NULL),
 	(q.waiting_for LIKE 'lock: cancelled%', 26, 'waits after it was cancelled', NULL, NULL),
-	(q.waiting_for LIKE 'failed%', 79, 'its vacuum ended in an error; the server log has it', format('VACUUM (VERBOSE) %s;', t.relid::regclass),
-	 'shows the error; a manual VACUUM gives way to nobody'),
+	(q.waiting_for LIKE 'failed%', 79, 'its vacuum ended in an error, which is in the server log', format('VACUUM (VERBOSE) %s;', t.relid::regclass),
+	 'shows the error. A manual VACUUM gives way to nobody'),
 	(q.waiting_for LIKE 'snoozed%', 87, 'it is snoozed', format('SELECT sweep.snooze(%L, ''0'');', t.relid::regclass), 'it is vacuumed when it is due'),
-	(q.waiting_for LIKE 'hold%', 88, 'all vacuums of pg_sweep are on hold', 'SELECT sweep.unhold();', 'all that waits begins'),
+	(q.waiting_for LIKE 'standby:%', 75, 'it would cancel queries on a standby, so it begins together with the core daemon''s vacuums, once in autovacuum_naptime',
+	 sb.fix, sb.risk),
+	(q.waiting_for LIKE 'hold%', 88, 'all vacuums of pg_sweep are on hold', 'SELECT sweep.hold(''0'');', 'all that waits begins'),
 	(q.waiting_for LIKE 'checkpoint%', 71, 'its new rows are vacuumed just before the next checkpoint, so that no page is logged in full twice', NULL, NULL),
-	(q.waiting_for LIKE 'database%', 73, 'the last visit of this database failed; the server log has the error', NULL, NULL),
+	(q.waiting_for LIKE 'database%', 73, 'the last visit of this database failed, and the server log has the error', NULL, NULL),
 	(q.waiting_for LIKE 'the core daemon%', 86, 'it is left to the core daemon''s anti-wraparound vacuum', format('VACUUM %s;', t.relid::regclass),
 	 'a manual VACUUM gives way to nobody'),
 	(q.waiting_for = 'next round', 68, 'nothing is in its way: a worker takes it next', NULL, NULL)
 ) AS f (applies, weight, cause, fix, risk)
-WHERE q.relid = t.relid AND (q.datid IS NULL OR q.datname = current_database()) AND f.applies
+WHERE q.relid = t.relid AND (q.datid IS NULL OR q.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) AND f.applies
 $$;
 
--- How far wraparound is, when half of the way is behind it.
-CREATE FUNCTION sweep.get_causes_of_age(t sweep.tables)
+-- How far is wraparound? This is said from half of the way on.
+CREATE FUNCTION sweep_internal.get_causes_of_age(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -265,16 +387,16 @@ SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 ELSE 60 END,
 	CASE WHEN t.do_vacuum THEN 'due, and wraparound ahead' ELSE 'wraparound ahead' END,
 	CASE WHEN a.age > a.core_at THEN 'wraparound ahead: its oldest ' || a.what || ' is beyond the age at which the core daemon vacuums it in any case'
 	     ELSE 'wraparound ahead: its oldest ' || a.what || ' is past half of the age at which the core daemon vacuums it in any case' END,
-	format('%s of %s; ', a.age, a.core_at)
-		|| CASE WHEN a.rate IS NULL THEN 'the rate of transactions is not known yet'
-		        WHEN a.rate <= 0 THEN format('none was used since %s', date_trunc('second', a.since))
-		        ELSE format('at %s a second, as since %s: the core daemon''s anti-wraparound vacuum %s, the server stops taking writes at %s',
-				round(a.rate::numeric, 2), date_trunc('second', a.since),
+	format('age %s of %s. ', a.age, a.core_at)
+		|| CASE WHEN a.rate IS NULL THEN 'The rate of transactions is not known yet'
+		        WHEN a.rate <= 0 THEN format('None was used since %s', date_trunc('second', a.since))
+		        ELSE format('Since %s, %s a second were used. At that rate the core daemon''s anti-wraparound vacuum %s, and the server stops taking writes at %s',
+				date_trunc('second', a.since), round(a.rate::numeric, 2),
 				CASE WHEN a.age >= a.core_at THEN 'is overdue'
-				     ELSE 'at ' || date_trunc('second', now() + make_interval(secs => least(3155760000, (a.core_at - a.age) / a.rate))) END,
+				     ELSE 'comes at ' || date_trunc('second', now() + make_interval(secs => least(3155760000, (a.core_at - a.age) / a.rate))) END,
 				date_trunc('second', now() + make_interval(secs => least(31557600000, (a.stop_at - a.age) / a.rate)))) END,
 	format('VACUUM (FREEZE) %s;', t.relid::regclass),
-	'reads every page that is not frozen and writes WAL for it; gives way to nobody'
+	'reads every page that is not frozen, and writes WAL for it. A manual VACUUM gives way to nobody'
 FROM (SELECT x.what, x.age, x.core_at, x.rate, r.since, 2144483647 AS stop_at
 	FROM sweep.get_xid_rate() r CROSS JOIN LATERAL (VALUES
 		('transaction id', t.xid_age, t.xid_limit, r.xids_per_s),
@@ -283,7 +405,7 @@ WHERE a.age > 0.5 * a.core_at
 $$;
 
 -- Relations that are never vacuumed.
-CREATE FUNCTION sweep.get_causes_of_kind(relation regclass)
+CREATE FUNCTION sweep_internal.get_causes_of_kind(relation regclass)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -299,11 +421,11 @@ SELECT 100, 'never by autovacuum',
 		WHERE f.ftrelid = c.oid) END,
 	CASE c.relkind WHEN 'i' THEN (SELECT format('SELECT * FROM sweep.explain(%L);', i.indrelid::regclass) FROM pg_index i WHERE i.indexrelid = c.oid)
 		WHEN 'f' THEN format('ANALYZE %s;', relation) END,
-	CASE c.relkind WHEN 'i' THEN 'none' WHEN 'f' THEN 'reads the foreign table, if its wrapper can; autovacuum never does' END
-FROM pg_class c WHERE c.oid = relation AND c.relkind NOT IN ('r', 'm', 't', 'p')
+	CASE c.relkind WHEN 'i' THEN 'none' WHEN 'f' THEN 'reads the foreign table, if its wrapper can. Autovacuum never does that' END
+FROM sweep_internal.get_relation(relation) c WHERE c.relkind NOT IN ('r', 'm', 't', 'p')
 $$;
 
-CREATE FUNCTION sweep.get_explanation(relids oid[])
+CREATE FUNCTION sweep_internal.get_explanation(relids oid[])
 RETURNS TABLE (rank integer, relation text, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -314,16 +436,19 @@ BEGIN
 	FOR t IN SELECT s.* FROM sweep.tables s WHERE s.relid = ANY (relids) ORDER BY array_position(relids, s.relid)
 	LOOP
 		RETURN QUERY
-		SELECT row_number() OVER w::integer, t.relid::regclass::text, first_value(c.verdict) OVER w, c.cause, c.evidence, c.fix, c.risk
+		SELECT row_number() OVER w::integer, sweep_internal.get_readable(t.relid::regclass::text), first_value(c.verdict) OVER w,
+			sweep_internal.get_readable(c.cause), sweep_internal.get_readable(c.evidence), sweep_internal.get_readable(c.fix), sweep_internal.get_readable(c.risk)
 		FROM (SELECT u.*, max(u.weight) OVER () AS top FROM (
-			SELECT * FROM sweep.get_causes_of_mode(t)
-			UNION ALL SELECT * FROM sweep.get_causes_of_table(t)
-			UNION ALL SELECT * FROM sweep.get_causes_of_counters(t)
-			UNION ALL SELECT * FROM sweep.get_causes_of_locks(t)
-			UNION ALL SELECT * FROM sweep.get_causes_of_horizon(t)
-			UNION ALL SELECT * FROM sweep.get_causes_of_queue(t)
-			UNION ALL SELECT * FROM sweep.get_causes_of_age(t)
-			-- between two rounds of the scout, or nothing that anybody waits for
+			SELECT * FROM sweep_internal.get_causes_of_mode(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_table(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_distribution(t.relid)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_counters(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_locks(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_horizon(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_queue(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_age(t)
+			-- either it waits only from one round of the scout to the next, or
+			-- nobody waits for it
 			UNION ALL SELECT 1, CASE t.decision WHEN 'vacuum' THEN 'due, and next' ELSE 'due, but waiting' END,
 				CASE t.decision WHEN 'vacuum' THEN 'the scout has not seen it in its last round yet' ELSE t.decision END,
 				t.reason, NULL, NULL
@@ -341,9 +466,9 @@ RETURNS TABLE (rank integer, relation text, verdict text, cause text, evidence t
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT e.* FROM sweep.get_explanation(ARRAY[$1::oid]) e
+SELECT e.* FROM sweep_internal.get_explanation(ARRAY[$1::oid]) e
 UNION ALL
-SELECT 1, $1::text, k.verdict, k.cause, k.evidence, k.fix, k.risk FROM sweep.get_causes_of_kind($1) k
+SELECT 1, $1::text, k.verdict, k.cause, k.evidence, k.fix, k.risk FROM sweep_internal.get_causes_of_kind($1) k
 $$;
 COMMENT ON FUNCTION sweep.explain(regclass) IS 'why is this table not being vacuumed: the causes, the weightiest first';
 
@@ -352,22 +477,35 @@ RETURNS TABLE (rank integer, relation text, verdict text, cause text, evidence t
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT e.* FROM sweep.get_explanation(ARRAY(
-	SELECT t.relid FROM sweep.tables t
-	WHERE t.do_vacuum OR greatest(t.vacuum_score, t.vacuum_insert_score, t.xid_score, t.mxid_score) >= 0.5
-	ORDER BY coalesce(t.do_vacuum, false) DESC, t.score DESC LIMIT 10)) e
+WITH e AS (
+	SELECT x.*, row_number() OVER () AS place FROM sweep_internal.get_explanation(ARRAY(
+		SELECT t.relid FROM sweep.tables t
+		WHERE t.do_vacuum OR greatest(t.vacuum_score, t.vacuum_insert_score, t.xid_score, t.mxid_score) >= 0.5
+		ORDER BY coalesce(t.do_vacuum, false) DESC, t.score DESC, t.relid LIMIT 10)) x)
+-- what several tables have in common is said once
+SELECT min(e.rank), sweep_internal.get_list(array_agg(e.relation ORDER BY e.place)), e.verdict, e.cause,
+	CASE WHEN count(DISTINCT e.evidence) > 1 THEN (array_agg(e.relation || ': ' || e.evidence ORDER BY e.place))[1]
+	     ELSE min(e.evidence) END,
+	e.fix, e.risk
+FROM e
+GROUP BY e.verdict, e.cause, e.fix, e.risk, CASE WHEN e.fix IS NULL THEN e.evidence END
+ORDER BY min(e.place)
 $$;
 COMMENT ON FUNCTION sweep.explain() IS 'the same for the ten worst tables of this database: due, or half way to it';
 
-REVOKE ALL ON FUNCTION sweep.get_option_fix(oid, text, text, text),
-	sweep.get_causes_of_mode(sweep.tables), sweep.get_causes_of_table(sweep.tables),
-	sweep.get_causes_of_counters(sweep.tables), sweep.get_causes_of_locks(sweep.tables),
-	sweep.get_causes_of_horizon(sweep.tables), sweep.get_causes_of_queue(sweep.tables),
-	sweep.get_causes_of_age(sweep.tables), sweep.get_causes_of_kind(regclass),
-	sweep.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep.get_option_fix(oid, text, text, text),
-	sweep.get_causes_of_mode(sweep.tables), sweep.get_causes_of_table(sweep.tables),
-	sweep.get_causes_of_counters(sweep.tables), sweep.get_causes_of_locks(sweep.tables),
-	sweep.get_causes_of_horizon(sweep.tables), sweep.get_causes_of_queue(sweep.tables),
-	sweep.get_causes_of_age(sweep.tables), sweep.get_causes_of_kind(regclass),
-	sweep.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;
+REVOKE ALL ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
+	sweep_internal.get_scale_in_force(oid), sweep_internal.get_interval_in_force(oid, text),
+	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
+	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
+	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
+	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
+	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
+	sweep_internal.get_scale_in_force(oid), sweep_internal.get_interval_in_force(oid, text),
+	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
+	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
+	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
+	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
+	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

@@ -3,18 +3,27 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION pg_sweep" to load this file. \quit
 
--- Fails if the schema exists: somebody else's schema is never adopted.
+-- Fails if a schema exists, because somebody else's schema is never adopted.
 CREATE SCHEMA sweep;
+CREATE SCHEMA sweep_internal;
 
 COMMENT ON SCHEMA sweep IS 'pg_sweep: an autovacuum that can be seen, steered and trusted';
+COMMENT ON SCHEMA sweep_internal IS 'what the views and sweep.explain() of pg_sweep are made of: nothing to be called by people';
 
 --
--- Functions behind the views.  The C symbol carries the SQL version that
--- introduced its result columns, because the library changes at a restart
--- and these objects only at ALTER EXTENSION UPDATE.
+-- Functions behind the views.  They are in a schema of their own, so that
+-- "\df sweep." shows what people call and nothing else.  The C symbol carries
+-- the SQL version that introduced its result columns, because the library
+-- changes at a restart and these objects only at ALTER EXTENSION UPDATE.
 --
 
-CREATE FUNCTION sweep.get_progress(
+-- Names in shared catalogs, and other sessions' texts, are in the encoding of the
+-- database that they come from. Bytes that are no characters here become \xNN.
+CREATE FUNCTION sweep_internal.get_readable(text pg_catalog.text) RETURNS pg_catalog.text
+AS 'MODULE_PATHNAME', 'sweep_readable_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep_internal.get_progress(
 	OUT pid integer, OUT leader_pid integer, OUT datid oid, OUT relid oid,
 	OUT schemaname text, OUT relname text,
 	OUT command text, OUT started_by text, OUT mode text, OUT phase text,
@@ -33,7 +42,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_progress_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_runs(
+CREATE FUNCTION sweep_internal.get_runs(
 	OUT run_id bigint, OUT pid integer, OUT datid oid, OUT relid oid,
 	OUT schemaname text, OUT relname text,
 	OUT command text, OUT started_by text, OUT mode text,
@@ -49,7 +58,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_runs_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_databases(
+CREATE FUNCTION sweep_internal.get_databases(
 	OUT datid oid, OUT ours boolean, OUT reason text,
 	OUT relations bigint, OUT due bigint, OUT dead_tuples bigint,
 	OUT workers integer, OUT last_visit timestamptz, OUT next_visit timestamptz)
@@ -57,7 +66,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_databases_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_decisions(
+CREATE FUNCTION sweep_internal.get_decisions(
 	OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
 	OUT decision text, OUT reason text,
 	OUT first_at timestamptz, OUT last_at timestamptz, OUT times bigint,
@@ -69,7 +78,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_decisions_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_status(
+CREATE FUNCTION sweep_internal.get_status(
 	OUT library_version text, OUT server_version_built integer,
 	OUT mode text, OUT effective_mode text, OUT reason text,
 	OUT launcher_pid integer, OUT launcher_started_at timestamptz,
@@ -83,26 +92,31 @@ CREATE FUNCTION sweep.get_status(
 	OUT runs bigint, OUT runs_saved_at timestamptz, OUT runs_save_error text,
 	OUT decisions_used integer, OUT decisions_size integer, OUT decisions_dropped bigint,
 	OUT databases_dropped bigint, OUT recent_crashes integer,
-	OUT held_until timestamptz)
+	OUT held_until timestamptz, OUT overdue bigint, OUT horizon_age bigint,
+	OUT runs_complete_since timestamptz,
+	OUT visits bigint, OUT surveys bigint, OUT visits_cpu_time double precision,
+	OUT standby_conflicts text)
 RETURNS record
 AS 'MODULE_PATHNAME', 'sweep_status_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_features(OUT feature text, OUT enabled boolean, OUT detail text)
+CREATE FUNCTION sweep_internal.get_features(OUT feature text, OUT enabled boolean, OUT detail text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_features_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
-CREATE FUNCTION sweep.get_requests(
-	OUT id bigint, OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
-	OUT aux boolean, OUT requested_by text, OUT requested_at timestamptz,
-	OUT state text, OUT attempts integer, OUT not_before timestamptz)
+-- What the catalogs tell of a relation. Nothing here reads pg_class by a query, because
+-- there are extensions that hide a part of it from clients.
+CREATE FUNCTION sweep_internal.get_relation(
+	relation oid,
+	OUT oid oid, OUT schemaname text, OUT relname text, OUT relkind "char", OUT relpersistence "char", OUT relisshared boolean,
+	OUT relpages integer, OUT reltuples real, OUT toast_owner oid, OUT reloptions text[])
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'sweep_requests_0_1'
-LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+AS 'MODULE_PATHNAME', 'sweep_relation_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED ROWS 1;
 
 --
--- What is set for single tables.  Written by sweep.set() only; a regclass, so
+-- What is set for single tables.  Only sweep.set() writes it.  relid is a regclass, so
 -- that it follows a rename and is dumped by name.
 --
 
@@ -116,7 +130,9 @@ CREATE TABLE sweep.table_settings (
 
 COMMENT ON TABLE sweep.table_settings IS 'one row per setting that a table has of its own, by sweep.set()';
 
--- Not the rows of tables that were dropped: they would be dumped as numbers.
+-- Leaves out the rows of tables that were dropped, which would be dumped as numbers. Also
+-- leaves out those of tables that an extension hides from pg_dump. That is why it asks by
+-- a query.
 SELECT pg_catalog.pg_extension_config_dump('sweep.table_settings',
 	'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) relid::pg_catalog.oid)');
 
@@ -125,9 +141,8 @@ SELECT pg_catalog.pg_extension_config_dump('sweep.table_settings',
 --
 
 CREATE VIEW sweep.progress AS
-SELECT p.pid, p.leader_pid, p.datid, d.datname, p.relid,
-       coalesce(p.schemaname, n.nspname::pg_catalog.text) AS schemaname,
-       coalesce(p.relname, c.relname::pg_catalog.text) AS relname,
+SELECT p.pid, p.leader_pid, p.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, p.relid,
+       p.schemaname, p.relname,
        p.command, p.started_by, p.mode, p.phase, p.phase_pct, p.started_at,
        p.blks_hit, p.blks_read, p.blks_dirtied,
        p.wal_records, p.wal_fpi, p.wal_bytes,
@@ -140,18 +155,14 @@ SELECT p.pid, p.leader_pid, p.datid, d.datname, p.relid,
           AND l.relation OPERATOR(pg_catalog.=) p.relid
           AND l.pid OPERATOR(pg_catalog.<>) p.pid)::pg_catalog.int4 AS waiters,
        p.limited_by, p.cost_limit, p.cost_delay, p.pages, p.parallel_workers
-FROM sweep.get_progress() p
-     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid
-     LEFT JOIN pg_catalog.pg_class c
-       ON c.oid OPERATOR(pg_catalog.=) p.relid AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-     LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+FROM sweep_internal.get_progress() p
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
 
 COMMENT ON VIEW sweep.progress IS 'one row per running vacuum or analyze in the whole cluster, with its accumulated cost, rates and time left';
 
 CREATE VIEW sweep.runs AS
-SELECT r.run_id, r.pid, r.datid, d.datname, r.relid,
-       coalesce(r.schemaname, n.nspname::pg_catalog.text) AS schemaname,
-       coalesce(r.relname, c.relname::pg_catalog.text) AS relname,
+SELECT r.run_id, r.pid, r.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, r.relid,
+       r.schemaname, r.relname,
        r.command, r.started_by, r.mode, r.started_at, r.ended_at,
        r.blks_hit, r.blks_read, r.blks_dirtied,
        r.wal_records, r.wal_fpi, r.wal_bytes,
@@ -161,108 +172,90 @@ SELECT r.run_id, r.pid, r.datid, d.datname, r.relid,
        r.blks_dirtied OPERATOR(pg_catalog.*) b.mb OPERATOR(pg_catalog./) e.s AS dirty_mb_per_s,
        r.wal_bytes::pg_catalog.float8 OPERATOR(pg_catalog./) 1048576.0::pg_catalog.float8 OPERATOR(pg_catalog./) e.s AS wal_mb_per_s,
        r.delay_time,
-       least(100::pg_catalog.float8, r.delay_time OPERATOR(pg_catalog./) (e.s OPERATOR(pg_catalog.*) 10.0::pg_catalog.float8)) AS sleep_pct,
+       CASE WHEN r.delay_time IS NOT NULL AND e.s IS NOT NULL
+            THEN least(100::pg_catalog.float8, r.delay_time OPERATOR(pg_catalog./) (e.s OPERATOR(pg_catalog.*) 10.0::pg_catalog.float8)) END AS sleep_pct,
        r.cost_limit, r.cost_delay, r.pages, r.index_pass,
        r.tuples_removed, r.dead_not_removable, r.memory_bytes, r.outcome, r.reason
-FROM sweep.get_runs() r
+FROM sweep_internal.get_runs() r
      CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 OPERATOR(pg_catalog./) 1048576.0::pg_catalog.float8 AS mb) b
-     -- NULL: too short to speak of a rate
+     -- NULL: it was too short to speak of a rate
      CROSS JOIN LATERAL (SELECT CASE WHEN r.ended_at OPERATOR(pg_catalog.-) r.started_at OPERATOR(pg_catalog.>=) '10 ms'::pg_catalog.interval
                                      THEN EXTRACT(EPOCH FROM r.ended_at OPERATOR(pg_catalog.-) r.started_at)::pg_catalog.float8 END AS s) e
-     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) r.datid
-     LEFT JOIN pg_catalog.pg_class c
-       ON c.oid OPERATOR(pg_catalog.=) r.relid AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-     LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) r.datid;
 
 COMMENT ON VIEW sweep.runs IS 'one row per finished vacuum or analyze that the ledger keeps';
 
 CREATE VIEW sweep.databases AS
-SELECT d.oid AS datid, d.datname, s.ours, s.reason, s.relations, s.due, s.dead_tuples,
+SELECT d.oid AS datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, s.ours, s.reason, s.relations, s.due, s.dead_tuples,
        pg_catalog.age(d.datfrozenxid) AS xid_age,
        pg_catalog.mxid_age(d.datminmxid) AS mxid_age,
        s.workers, s.last_visit, s.next_visit
 FROM pg_catalog.pg_database d
-     LEFT JOIN sweep.get_databases() s ON s.datid OPERATOR(pg_catalog.=) d.oid;
+     FULL JOIN sweep_internal.get_databases() s ON s.datid OPERATOR(pg_catalog.=) d.oid
+WHERE d.oid IS NOT NULL OR s.datid IS NULL;
 
 COMMENT ON VIEW sweep.databases IS 'one row per database: what the scout sees there and when a worker was last there';
 
 CREATE VIEW sweep.decisions AS
-SELECT s.datid, d.datname, s.relid,
-       coalesce(s.schemaname, n.nspname::pg_catalog.text) AS schemaname,
-       coalesce(s.relname, c.relname::pg_catalog.text) AS relname,
+SELECT s.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, s.relid,
+       s.schemaname, s.relname,
        s.decision, s.reason, s.first_at, s.last_at, s.times, s.not_before,
        s.dead_tuples, s.ins_since_vacuum, s.next_dead_tuples, s.next_ins_since_vacuum, s.waits_for,
        s.would_vacuum_at, s.vacuumed_instead_at, s.vacuumed_instead_by
-FROM sweep.get_decisions() s
-     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid
-     LEFT JOIN pg_catalog.pg_class c
-       ON c.oid OPERATOR(pg_catalog.=) s.relid AND d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
-     LEFT JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace;
+FROM sweep_internal.get_decisions() s
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid;
 
 COMMENT ON VIEW sweep.decisions IS 'one row per table that looked due: what was decided about it last, why, and when it will be looked at again';
 
 CREATE VIEW sweep.status AS
 SELECT x.extversion AS sql_version, s.*
-FROM sweep.get_status() s
+FROM sweep_internal.get_status() s
      LEFT JOIN pg_catalog.pg_extension x ON x.extname OPERATOR(pg_catalog.=) 'pg_sweep';
 
 COMMENT ON VIEW sweep.status IS 'one row: is pg_sweep working, and if not, why';
 
 CREATE VIEW sweep.features AS
-SELECT f.feature, f.enabled, f.detail FROM sweep.get_features() f;
+SELECT f.feature, f.enabled, f.detail FROM sweep_internal.get_features() f;
 
 COMMENT ON VIEW sweep.features IS 'one row per part that reads private structures of the server: was its layout validated at start';
 
-CREATE VIEW sweep.requests AS
-SELECT r.id, r.datid, d.datname, r.relid, r.schemaname, r.relname, r.aux,
-       r.requested_by, r.requested_at, r.state, r.attempts, r.not_before
-FROM sweep.get_requests() r
-     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) r.datid;
-
-COMMENT ON VIEW sweep.requests IS 'one row per table that somebody has asked to have vacuumed and that is not done';
-
 --
--- Functions that act.  EXECUTE is the switch; what VACUUM or
--- pg_cancel_backend would check is checked in C as well.
+-- Functions that act.  EXECUTE is the switch.  What VACUUM or pg_cancel_backend would
+-- check is checked in C as well.
 --
 
-CREATE FUNCTION sweep.vacuum(relation regclass) RETURNS bigint
+CREATE FUNCTION sweep.vacuum(relation regclass, aux boolean DEFAULT false) RETURNS bigint
 AS 'MODULE_PATHNAME', 'sweep_vacuum_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.vacuum(regclass) IS 'have the table vacuumed next; the id of the request, see sweep.requests';
+COMMENT ON FUNCTION sweep.vacuum(regclass, boolean) IS 'have the table vacuumed next, or, with aux, only its auxiliary (TOAST) tables. Returns the id of the request, see sweep.queue, or 0, with a NOTICE, if there is no auxiliary table';
 
-CREATE FUNCTION sweep.vacuum_aux(relation regclass) RETURNS bigint
-AS 'MODULE_PATHNAME', 'sweep_vacuum_aux_0_1'
+CREATE FUNCTION sweep.clean(relation regclass) RETURNS bigint
+AS 'MODULE_PATHNAME', 'sweep_clean_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.vacuum_aux(regclass) IS 'have only the auxiliary (TOAST) tables of that table vacuumed next; 0 with a NOTICE if it has none';
+COMMENT ON FUNCTION sweep.clean(regclass) IS 'have the dead rows of the table removed one by one, with their index entries, where sweep.cleaner is on. Returns the id of the request, see sweep.queue';
 
--- not strict: no snooze
+-- It is not strict, because there may be no snooze.
 CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean
 AS 'MODULE_PATHNAME', 'sweep_cancel_0_1'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.cancel(integer, interval) IS 'cancel the running vacuum of that process, and leave its table alone for that long; false with a WARNING if it is not running one';
+COMMENT ON FUNCTION sweep.cancel(integer, interval) IS 'cancel the running vacuum of that process, and leave its table alone for that long. Returns false, with a WARNING, if the process runs no vacuum';
 
 CREATE FUNCTION sweep.snooze(relation regclass, duration interval) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'sweep_snooze_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.snooze(regclass, interval) IS 'leave the table alone for that long; until when; 0 ends it (NULL)';
+COMMENT ON FUNCTION sweep.snooze(regclass, interval) IS 'leave the table alone for that long. Returns until when. With 0 it ends that, and returns NULL';
 
 CREATE FUNCTION sweep.hold(duration interval DEFAULT '1 hour') RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'sweep_hold_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.hold(interval) IS 'begin no new vacuum, in any database, for that long; until when';
+COMMENT ON FUNCTION sweep.hold(interval) IS 'begin no new vacuum, in any database, for that long. Returns until when. 0 ends it, and returns NULL';
 
-CREATE FUNCTION sweep.unhold() RETURNS boolean
-AS 'MODULE_PATHNAME', 'sweep_unhold_0_1'
-LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.unhold() IS 'end the hold; false if there was none';
-
--- not strict: a value of NULL removes the setting
+-- It is not strict, because a value of NULL removes the setting.
 CREATE FUNCTION sweep.set(relation regclass, name text, value text) RETURNS void
 AS 'MODULE_PATHNAME', 'sweep_set_0_1'
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp;
-COMMENT ON FUNCTION sweep.set(regclass, text, text) IS 'give the table a setting of its own, kept in sweep.table_settings; NULL removes it';
+COMMENT ON FUNCTION sweep.set(regclass, text, text) IS 'give the table a setting of its own, kept in sweep.table_settings. NULL removes it';
 
 CREATE FUNCTION sweep.reset_runs() RETURNS void
 AS 'MODULE_PATHNAME', 'sweep_reset_runs_0_1'
@@ -272,20 +265,28 @@ COMMENT ON FUNCTION sweep.reset_runs() IS 'forget all finished runs';
 CREATE FUNCTION sweep.rearm() RETURNS boolean
 AS 'MODULE_PATHNAME', 'sweep_rearm_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.rearm() IS 'switch pg_sweep on again after the circuit breaker switched it off; false if it was not off';
+COMMENT ON FUNCTION sweep.rearm() IS 'switch pg_sweep on again after the circuit breaker switched it off. Returns false if it was not off';
 
 --
--- Privileges: nothing for PUBLIC; reading for pg_monitor.
+-- Privileges: PUBLIC gets none, and pg_monitor may read.
 --
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sweep, sweep_internal FROM PUBLIC;
 
-GRANT USAGE ON SCHEMA sweep TO pg_monitor;
+-- What a view calls is checked against the one who reads it.  What sweep.explain()
+-- calls is also looked up by name.
+GRANT USAGE ON SCHEMA sweep, sweep_internal TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA sweep TO pg_monitor;
+
+-- pg_dump reads the table, and without it the owner could not dump the database.
+-- The owner gets nothing else: no view, no function, and no row of it may be
+-- changed.
+GRANT USAGE ON SCHEMA sweep TO pg_database_owner;
+GRANT SELECT ON sweep.table_settings TO pg_database_owner;
 GRANT EXECUTE ON FUNCTION
-	sweep.get_progress(), sweep.get_runs(), sweep.get_databases(),
-	sweep.get_decisions(), sweep.get_status(), sweep.get_features(),
-	sweep.get_requests()
+	sweep_internal.get_progress(), sweep_internal.get_runs(), sweep_internal.get_databases(),
+	sweep_internal.get_decisions(), sweep_internal.get_status(), sweep_internal.get_features(),
+	sweep_internal.get_relation(oid), sweep_internal.get_readable(text)
 TO pg_monitor;
 
 -- pg_maintain exists from PostgreSQL 17 on.
@@ -294,9 +295,9 @@ BEGIN
 	IF EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) 'pg_maintain') THEN
 		GRANT USAGE ON SCHEMA sweep TO pg_maintain;
 		GRANT EXECUTE ON FUNCTION
-			sweep.vacuum(regclass), sweep.vacuum_aux(regclass),
+			sweep.vacuum(regclass, boolean), sweep.clean(regclass),
 			sweep.cancel(integer, interval), sweep.snooze(regclass, interval),
-			sweep.hold(interval), sweep.unhold(), sweep.set(regclass, text, text)
+			sweep.hold(interval), sweep.set(regclass, text, text)
 		TO pg_maintain;
 	END IF;
 END

@@ -2,19 +2,20 @@
  * pg_sweep.c
  *		The library's entry point: settings, shared memory, hooks, launcher.
  *
- * Runs in the postmaster.  Loaded later, by CREATE EXTENSION or a function
- * call without shared_preload_libraries, it does nothing but let the functions
- * say so; nor does it do anything on either side of pg_upgrade.
+ * Runs in the postmaster.  The library may also be loaded later, by CREATE
+ * EXTENSION or a function call without shared_preload_libraries.  Then it
+ * does nothing but let the functions say so.  On either side of pg_upgrade it
+ * does nothing either.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "bgworker.h"
-#include "breaker.h"
-#include "log.h"
-#include "meter.h"
+#include "meter/log.h"
+#include "meter/meter.h"
+#include "server/bgworker.h"
+#include "server/breaker.h"
 #include "settings.h"
 #include "shmem.h"
 

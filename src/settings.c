@@ -2,7 +2,7 @@
  * settings.c
  *		Every setting of pg_sweep (prefix sweep.).
  *
- * All are PGC_SIGHUP or PGC_POSTMASTER: neither a role nor the owner of a
+ * All are PGC_SIGHUP or PGC_POSTMASTER, so neither a role nor the owner of a
  * database can change what pg_sweep does there.  docs/settings.md says for
  * each what happens when it is too low and too high.
  */
@@ -29,7 +29,6 @@ int			sweep_catalog_threshold = 500;
 double		sweep_catalog_scale_factor = 0.05;
 double		sweep_insert_cache_fraction = 0.25;
 int			sweep_insert_min_size_kb = -1;
-bool		sweep_insert_active_part = true;
 bool		sweep_checkpoint_aware = true;
 bool		sweep_eager_freeze = true;
 int			sweep_naptime_ms = 1000;
@@ -38,7 +37,6 @@ int			sweep_catalog_min_interval_s = 1;
 bool		sweep_analyze_partitioned = true;
 int			sweep_max_workers = 2;
 int			sweep_max_wait_s = 300;
-int			sweep_linger_s = 3;
 int			sweep_work_mem_kb = -1;
 double		sweep_read_limit = 0;
 double		sweep_write_limit = 0;
@@ -48,13 +46,14 @@ double		sweep_device_utilization = 0;
 double		sweep_cpu_limit = 0;
 char	   *sweep_max_replica_lag = NULL;
 char	   *sweep_ignore_standbys = NULL;
+int			sweep_standby_conflicts = STANDBY_AUTO;
 char	   *sweep_reclaim_rate = NULL;
 double		sweep_floor = 2;
 char	   *sweep_windows = NULL;
 bool		sweep_adaptive = true;
+bool		sweep_cleaner = false;
 bool		sweep_steer_manual = false;
 bool		sweep_steer_core = false;
-int			sweep_max_pause_s = 60;
 double		sweep_wal_disk_limit = 80;
 int			sweep_meter_interval_ms = 250;
 bool		sweep_process_title = false;
@@ -62,6 +61,8 @@ int			sweep_log_min_duration_ms = -1;
 int			sweep_max_runs = 2000;
 int			sweep_max_decisions = 8192;
 int			sweep_debug_clock_rate = 1;
+int			sweep_debug_linger_s = 3;
+int			sweep_debug_clock_offset_s = 0;
 
 static const struct config_enum_entry mode_options[] = {
 	{"off", SWEEP_OFF, false},
@@ -77,15 +78,28 @@ static const struct config_enum_entry scope_options[] = {
 	{NULL, 0, false}
 };
 
-/* Metadata of engines that keep it in tables of their own. */
+static const struct config_enum_entry standby_options[] = {
+	{"auto", STANDBY_AUTO, false},
+	{"on", STANDBY_ON, false},
+	{"off", STANDBY_OFF, false},
+	{"true", STANDBY_ON, true},
+	{"false", STANDBY_OFF, true},
+	{"yes", STANDBY_ON, true},
+	{"no", STANDBY_OFF, true},
+	{"1", STANDBY_ON, true},
+	{"0", STANDBY_OFF, true},
+	{NULL, 0, false}
+};
+
+/* These engines keep metadata in tables of their own. */
 #define AUX_SCHEMAS \
 	"columnar, columnar_internal, _timescaledb_catalog, pg_aoseg, cron, partman"
 
 /*
- * Walks a comma-separated list of names as SplitIdentifierString()
- * does, without its down-casing: a name is quoted only when it holds a comma,
- * a quote or outer space.  Calls visit for each; stops when it returns true.
- * Returns false when the list is malformed.
+ * Walks a comma-separated list of names as SplitIdentifierString() does, but
+ * without its down-casing.  So a name is quoted only when it holds a comma, a
+ * quote or outer space.  Calls visit for each name, and stops when that
+ * returns true.  Returns false if the list is malformed.
  */
 static bool
 list_walk(const char *list, bool (*visit) (const char *name, void *arg), void *arg,
@@ -171,7 +185,7 @@ list_check(char **newval, void **extra, GucSource source)
 	return false;
 }
 
-/* Less than the least maintenance_work_mem counts as that, as in core. */
+/* As in core, less than the least maintenance_work_mem counts as that. */
 static bool
 work_mem_check(int *newval, void **extra, GucSource source)
 {
@@ -264,7 +278,7 @@ define_what_is_done(void)
 							   PGC_SIGHUP, 0, list_check, NULL, NULL);
 	DefineCustomStringVariable("sweep.exclude_databases",
 							   "Sets the databases that pg_sweep leaves alone.",
-							   "A comma-separated list of names; it wins over sweep.databases.",
+							   "A comma-separated list of names.  It wins over sweep.databases.",
 							   &sweep_exclude_databases, "",
 							   PGC_SIGHUP, 0, list_check, NULL, NULL);
 	DefineCustomBoolVariable("sweep.analyze_partitioned",
@@ -332,11 +346,6 @@ define_insert_rules(void)
 							"-1 takes 256 MB or sweep.insert_cache_fraction of shared_buffers, whichever is less.",
 							&sweep_insert_min_size_kb, -1, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomBoolVariable("sweep.insert_active_part",
-							 "Measures inserted rows by the part of the table that is not frozen.",
-							 NULL,
-							 &sweep_insert_active_part, true,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("sweep.checkpoint_aware",
 							 "Vacuums a table with new rows shortly before a checkpoint.",
 							 "Afterwards each of its pages would be logged in full once more.",
@@ -367,6 +376,11 @@ define_when_it_is_done(void)
 							NULL,
 							&sweep_catalog_min_interval_s, 1, 0, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomEnumVariable("sweep.standby_conflicts",
+							 "Sets whether vacuums keep to the times of the server's own daemon because they cancel queries of standbys.",
+							 "\"auto\" does so while a standby is connected that sends no feedback.  Standbys that are fed by another standby or by an archive cannot be seen.",
+							 &sweep_standby_conflicts, STANDBY_AUTO, standby_options,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_workers",
 							"Sets the maximum number of vacuums that pg_sweep runs at a time.",
 							"They count against max_worker_processes, with two more for the launcher and the governor.",
@@ -377,19 +391,19 @@ define_when_it_is_done(void)
 							NULL,
 							&sweep_max_wait_s, 300, 0, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomBoolVariable("sweep.cleaner",
+							 "Allows pg_sweep to remove dead rows one by one, with their index entries.",
+							 "See sweep.clean().  Workers then load the library pg_sweep_cleaner, which changes pages.",
+							 &sweep_cleaner, false,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.work_mem",
 							"Sets the memory that each vacuum by pg_sweep may use for dead rows.",
 							"-1 takes autovacuum_work_mem, and if that is -1 maintenance_work_mem.",
 							&sweep_work_mem_kb, -1, -1, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_UNIT_KB, work_mem_check, NULL, NULL);
-	DefineCustomIntVariable("sweep.linger",
-							"Sets how long a worker waits for more work before it leaves its database.",
-							NULL,
-							&sweep_linger_s, 3, 0, 3600,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
-/* A rate in MB/s; guc.c has no unit for that. */
+/* A rate in MB/s, for which guc.c has no unit. */
 static void
 define_rate(const char *name, const char *description, double *variable)
 {
@@ -422,7 +436,7 @@ define_budget(void)
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("sweep.max_replica_lag",
 							   "Sets how far standbys may be behind before vacuums yield.",
-							   "An amount of WAL (\"100MB\") or a time (\"5s\"); empty does not limit it.",
+							   "An amount of WAL (\"100MB\") or a time (\"5s\").  Empty does not limit it.",
 							   &sweep_max_replica_lag, "",
 							   PGC_SIGHUP, 0, replica_lag_check, NULL, NULL);
 	DefineCustomStringVariable("sweep.ignore_standbys",
@@ -442,7 +456,7 @@ define_pacing(void)
 {
 	DefineCustomStringVariable("sweep.reclaim_rate",
 							   "Sets the dead rows per second that vacuums must keep up with, whoever waits.",
-							   "A number, or \"auto\" for as many as are made; empty: none.",
+							   "A number, or \"auto\" for as many as users make.  Empty means none.",
 							   &sweep_reclaim_rate, "",
 							   PGC_SIGHUP, 0, reclaim_rate_check, NULL, NULL);
 	DefineCustomRealVariable("sweep.floor",
@@ -470,11 +484,6 @@ define_pacing(void)
 							 "Possible from PostgreSQL 17 on.",
 							 &sweep_steer_core, false,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.max_pause",
-							"Sets how long sweep.slow() may all but stop a vacuum.",
-							NULL,
-							&sweep_max_pause_s, 60, 1, 3600,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
 static void
@@ -492,12 +501,12 @@ define_what_is_shown(void)
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.log_min_duration",
 							"Sets the shortest time of a vacuum by pg_sweep that is logged.",
-							"0 logs all; -1 takes log_autovacuum_min_duration and the table's own value of it.",
+							"0 logs all.  -1 takes log_autovacuum_min_duration and the table's own value of it.",
 							&sweep_log_min_duration_ms, -1, -1, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_runs",
 							"Sets the number of finished vacuums that are remembered.",
-							"As many again are kept as the last ones of their tables.  About 500 bytes of shared memory each.",
+							"As many again are kept as the last ones of their tables, and sums of twice as many tables and hours.  About 1,400 bytes of shared memory each.",
 							&sweep_max_runs, 2000, 100, 1000000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_decisions",
@@ -510,6 +519,16 @@ define_what_is_shown(void)
 							NULL,
 							&sweep_debug_clock_rate, 1, 1, 100000,
 							PGC_POSTMASTER, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.debug_linger",
+							"Sets how long a worker waits for more work before it leaves its database, for tests.",
+							NULL,
+							&sweep_debug_linger_s, 3, 0, 3600,
+							PGC_SIGHUP, GUC_UNIT_S | GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.debug_clock_offset",
+							"Sets the clock of pg_sweep forward or back, for tests.",
+							NULL,
+							&sweep_debug_clock_offset_s, 0, INT_MIN, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_S | GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
 }
 
 void

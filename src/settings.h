@@ -14,7 +14,18 @@ typedef enum SweepMode
 	SWEEP_ACT
 } SweepMode;
 
-/* Which tables are ours; each has those of the one before it, too. */
+/* Are there standbys whose queries vacuums can cancel? */
+typedef enum SweepStandbys
+{
+	STANDBY_OFF,				/* none that matter */
+	STANDBY_ON,					/* some, perhaps not to be seen */
+	STANDBY_AUTO				/* if one is seen that sends no feedback */
+} SweepStandbys;
+
+/*
+ * Which tables are ours?  Each scope has the tables of the one before it,
+ * too.
+ */
 typedef enum SweepScope
 {
 	SCOPE_CATALOG,				/* pg_catalog and its TOAST tables */
@@ -43,7 +54,6 @@ extern int	sweep_catalog_threshold;
 extern double sweep_catalog_scale_factor;
 extern double sweep_insert_cache_fraction;
 extern int	sweep_insert_min_size_kb;	/* -1: see policy/insert */
-extern bool sweep_insert_active_part;
 extern bool sweep_checkpoint_aware;
 extern bool sweep_eager_freeze;
 extern int	sweep_naptime_ms;
@@ -52,10 +62,9 @@ extern int	sweep_catalog_min_interval_s;
 extern bool sweep_analyze_partitioned;
 extern int	sweep_max_workers;
 extern int	sweep_max_wait_s;
-extern int	sweep_linger_s;
 extern int	sweep_work_mem_kb;
-extern double sweep_read_limit; /* MB/s, and the next two; 0, here and below:
-								 * not limited */
+extern double sweep_read_limit; /* MB/s, as the next two (0, here and below:
+								 * not limited) */
 extern double sweep_write_limit;
 extern double sweep_wal_limit;
 extern double sweep_io_latency_limit;	/* ms */
@@ -63,13 +72,14 @@ extern double sweep_device_utilization; /* percent */
 extern double sweep_cpu_limit;	/* percent of a core */
 extern char *sweep_max_replica_lag;
 extern char *sweep_ignore_standbys;
+extern int	sweep_standby_conflicts;	/* SweepStandbys */
 extern char *sweep_reclaim_rate;
 extern double sweep_floor;		/* MB/s */
 extern char *sweep_windows;
 extern bool sweep_adaptive;
+extern bool sweep_cleaner;
 extern bool sweep_steer_manual;
 extern bool sweep_steer_core;
-extern int	sweep_max_pause_s;
 extern double sweep_wal_disk_limit; /* percent */
 extern int	sweep_meter_interval_ms;
 extern bool sweep_process_title;
@@ -77,6 +87,8 @@ extern int	sweep_log_min_duration_ms;
 extern int	sweep_max_runs;
 extern int	sweep_max_decisions;
 extern int	sweep_debug_clock_rate;
+extern int	sweep_debug_linger_s;	/* how long a worker waits for more work */
+extern int	sweep_debug_clock_offset_s;
 
 extern void settings_define(void);
 extern const char *settings_mode_name(int mode);

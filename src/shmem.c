@@ -2,8 +2,8 @@
  * shmem.c
  *		Allocates and initializes what pg_sweep keeps in shared memory.
  *
- * The hooks run in the postmaster at server start and again after a crash of
- * any process; pointers are set there and inherited by every child.
+ * The hooks run in the postmaster at server start, and again after a crash of
+ * any process.  They set the pointers, which every child inherits.
  */
 #include "shmem.h"
 
@@ -14,13 +14,15 @@
 #include "utils/hsearch.h"
 #include "utils/timestamp.h"
 
-#include "compat.h"
+#include "server/clock.h"
+#include "server/compat.h"
 
 SweepShared *sweep_shared = NULL;
 MeterSlot  *sweep_meters = NULL;
 PacerSlot  *sweep_pacers = NULL;
 RunRecord  *sweep_recent_runs = NULL;
 RunRecord  *sweep_last_runs = NULL;
+HistoryRecord *sweep_table_hours = NULL;
 struct HTAB *sweep_decisions = NULL;
 
 static LWLockPadded *locks = NULL;
@@ -28,7 +30,7 @@ static void (*made_callback) (void) = NULL;
 static shmem_request_hook_type prev_request_hook = NULL;
 static shmem_startup_hook_type prev_startup_hook = NULL;
 
-/* Autovacuum and background workers count in MaxBackends. */
+/* MaxBackends counts autovacuum and background workers, too. */
 int
 shmem_meter_count(void)
 {
@@ -51,6 +53,7 @@ size_of_fixed_part(void)
 	size = add_size(size, MAXALIGN(mul_size(sweep_max_runs, sizeof(RunRecord))));
 	size = add_size(size, MAXALIGN(mul_size(shmem_last_run_buckets() * LEDGER_WAYS,
 											sizeof(RunRecord))));
+	size = add_size(size, MAXALIGN(mul_size(history_table_places(), sizeof(HistoryRecord))));
 	return size;
 }
 
@@ -70,18 +73,28 @@ initialize(void)
 {
 	memset(sweep_shared, 0, size_of_fixed_part());
 	sweep_shared->server_started_at = GetCurrentTimestamp();
+	sweep_shared->clock_lead = clock_lead();
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		pg_atomic_init_u32(&sweep_shared->features[i], FEATURE_UNCHECKED);
 	pg_atomic_init_u32(&sweep_shared->breaker_tripped, 0);
 	pg_atomic_init_u32(&sweep_shared->recent_crashes, 0);
 	pg_atomic_init_u32(&sweep_shared->metering, sweep_mode != SWEEP_OFF);
 	pg_atomic_init_u32(&sweep_shared->vacuuming, 0);
+	pg_atomic_init_u32(&sweep_shared->core_vacuuming, 0);
+	pg_atomic_init_u64(&sweep_shared->core_spent, 0);
 	pg_atomic_init_u64(&sweep_shared->next_checkpoint_at, 0);
 	pg_atomic_init_u64(&sweep_shared->decisions_dropped, 0);
+	pg_atomic_init_u64(&sweep_shared->visits, 0);
+	pg_atomic_init_u64(&sweep_shared->surveys_made, 0);
+	pg_atomic_init_u64(&sweep_shared->visits_cpu_us, 0);
+	pg_atomic_init_u64(&sweep_shared->surveys_cpu_us, 0);
 	pg_atomic_init_u64(&sweep_shared->held_until, 0);
+	pg_atomic_init_u32(&sweep_shared->standbys_without_feedback, 0);
+	pg_atomic_init_u64(&sweep_shared->standby_gone_until, 0);
 	SpinLockInit(&sweep_shared->mutex);
 	SpinLockInit(&sweep_shared->surveys.mutex);
 	sweep_shared->ledger.next_run_id = 1;
+	sweep_shared->history.since = clock_now();
 	sweep_shared->lowest_dead_threshold = PG_INT64_MAX;
 	sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
 	for (int i = 0; i < shmem_meter_count(); i++)
@@ -115,6 +128,8 @@ startup(void)
 	sweep_recent_runs = (RunRecord *) p;
 	p += MAXALIGN(mul_size(sweep_max_runs, sizeof(RunRecord)));
 	sweep_last_runs = (RunRecord *) p;
+	p += MAXALIGN(mul_size(shmem_last_run_buckets() * LEDGER_WAYS, sizeof(RunRecord)));
+	sweep_table_hours = (HistoryRecord *) p;
 	locks = GetNamedLWLockTranche("pg_sweep");
 	if (!found)
 		initialize();
@@ -178,7 +193,7 @@ wake(struct Latch **published)
 void
 shmem_wake_launcher(void)
 {
-	wake(&sweep_shared->launcher_latch);
+	wake(&sweep_shared->launcher.latch);
 }
 
 void

@@ -1,5 +1,6 @@
-# Shared by the scripts in tools/; sourced, never run. Sets $top (the repository) and
-# $cache (where chroots, built servers and the formatter are kept between runs).
+# What the scripts in tools/ share. It is sourced and never run. It sets $top (the
+# repository) and $cache (where chroots, built servers and the formatter are kept
+# between runs).
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 me=$(basename "$0")
@@ -8,14 +9,22 @@ export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d : -f 6)}"
 cache=${PG_SWEEP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pg_sweep}
 
 # What a Makefile passes down to a sub-make (PG=17, COPT=..., the job server) is meant for
-# that Makefile; a script that calls make again for another server must not inherit it.
+# that Makefile. A script that calls make again for another server must not inherit it.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL GNUMAKEFLAGS
 
 # Messages go to stderr: several scripts print a result (a path) on stdout.
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { printf '%s: error: %s\n' "$me" "$*" >&2; exit 1; }
-# Something that this machine cannot have, which is no fault of what is tested.
+# For something that this machine cannot have, which is no fault of what is tested.
 unavailable() { printf '%s: NOT RUN: %s\n' "$me" "$*" >&2; exit 75; }
+
+# on_exit COMMAND: runs it at the end of the script, also when a signal ends that
+on_exit() {
+	# shellcheck disable=SC2064
+	trap "$1" EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
 
 is_root() { [ "$(id -u)" -eq 0 ]; }
 
@@ -49,7 +58,7 @@ has_package() {
 	esac
 }
 
-# apt_install PACKAGE...: the lists are refreshed only when apt does not know a package or
+# apt_install PACKAGE...: refreshes the lists only when apt does not know a package or
 # cannot fetch the version that it knows.
 apt_install() {
 	command -v apt-get >/dev/null 2>&1 ||
@@ -84,14 +93,14 @@ git_here() {
 		git -C "$top" -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1
 }
 
-# copy_files DIR: the files of list_files into DIR.
+# copy_files DIR: copies the files of list_files into DIR.
 copy_files() {
 	mkdir -p "$1"
 	list_files | tar -C "$top" --null --no-recursion -T - -cf - | tar -C "$1" --no-same-owner -xf -
 }
 
-# Ends the processes whose ids are in postmaster.pid files below a directory: what a test
-# that was interrupted left running. The id is trusted only if that process has its
+# Ends the processes whose ids are in postmaster.pid files below a directory. A test that
+# was interrupted has left them running. The id is trusted only if that process has its
 # working directory there, because ids are reused.
 stop_servers_below() {
 	local file pid cwd i
@@ -109,7 +118,7 @@ stop_servers_below() {
 	done
 }
 
-# Prints "URI KEYRING" of the Debian mirror that this system itself installs from; KEYRING
+# Prints "URI KEYRING" of the Debian mirror that this system itself installs from. KEYRING
 # is "-" when the source names none. Fails when this is not Debian or none is found.
 debian_mirror() {
 	local id codename files uri keyring

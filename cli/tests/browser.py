@@ -17,7 +17,6 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -39,7 +38,7 @@ FLAGS = (
 
 
 def find() -> str | None:
-    """Return a browser's path; $PG_SWEEP_CHROMIUM names another one."""
+    """Return a browser's path. $PG_SWEEP_CHROMIUM names another one."""
     given = os.environ.get("PG_SWEEP_CHROMIUM")
     return given or next((path for name in NAMES if (path := shutil.which(name))), None)
 
@@ -54,7 +53,7 @@ class Seen:
 
 
 class Browser:
-    """One browser with one page; it and its profile are gone at the end."""
+    """One browser with one page. It and its profile are gone at the end."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -86,17 +85,12 @@ class Browser:
         try:
             self._attach()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        # The group is this browser's own: it has helpers.
+    def __exit__(self, *_: object) -> None:
+        # The group is this browser's own, and contains its helpers.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -114,7 +108,10 @@ class Browser:
     def open(
         self, file: Path, width: int, height: int = 800, dark: bool = False, scale: int = 1
     ) -> Seen:
-        """Open a file as on a screen of that size, in CSS pixels; return what it did."""
+        """Open a file as on a screen of that size, in CSS pixels.
+
+        Return what the page did.
+        """
         self.seen = Seen()
         phone = width < 600
         self.call(
@@ -128,14 +125,14 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Page.navigate", url=file.resolve().as_uri())
         self._until("Page.loadEventFired")
-        # Fonts are chosen and everything is laid out after two frames.
+        # After two frames, fonts are chosen and everything is laid out.
         self.evaluate(
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
         return self.seen
 
     def evaluate(self, expression: str) -> Any:
-        """Return what a JavaScript expression gives; promises are waited for."""
+        """Return what a JavaScript expression gives. Promises are waited for."""
         found = self.call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )

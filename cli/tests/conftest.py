@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pgsweep import cli
-from pgsweep.server import ThrowawayServer, default_pg_config, extension_is_installed
+from pgsweep.lab.server import ThrowawayServer, default_pg_config, extension_is_installed
 
 STUB = (Path(__file__).parent / "stub.sql").read_text()
 
@@ -66,7 +66,7 @@ def pgsweep(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(scope="session")
 def stub() -> Iterator[ThrowawayServer]:
-    """A server without the library; its databases are named for what is wrong in them."""
+    """A server without the library. Its databases are named for what is wrong in them."""
     settings = {"allow_system_table_mods": "on", "max_connections": "20"}
     with ThrowawayServer(default_pg_config(), settings) as server:
         for name in ("stub", "bare", "old", "ancient", "unloaded"):
@@ -78,13 +78,15 @@ def stub() -> Iterator[ThrowawayServer]:
         server.psql(
             "unloaded",
             """
-            CREATE FUNCTION sweep.get_status() RETURNS SETOF sweep.status LANGUAGE plpgsql AS $$
+            CREATE SCHEMA sweep_internal;
+            CREATE FUNCTION sweep_internal.get_status() RETURNS SETOF sweep.status
+            LANGUAGE plpgsql AS $$
             BEGIN
                 RAISE 'pg_sweep must be loaded via "shared_preload_libraries"'
                 USING ERRCODE = '55000', HINT = 'Add pg_sweep to it and restart the server.';
             END $$;
             ALTER TABLE sweep.status RENAME TO status_rows;
-            CREATE VIEW sweep.status AS SELECT * FROM sweep.get_status();
+            CREATE VIEW sweep.status AS SELECT * FROM sweep_internal.get_status();
             """,
         )
         server.psql("postgres", "CREATE ROLE nobody_special LOGIN")
@@ -109,5 +111,5 @@ def flags(stub: ThrowawayServer) -> tuple[str, ...]:
 
 
 def write(server: ThrowawayServer, dbname: str, statement: str) -> None:
-    """Run SQL whose counters are in the statistics when this returns, not only some time later."""
+    """Run SQL and return once its counters are in the statistics."""
     server.psql(dbname, f"{statement}; SELECT pg_stat_force_next_flush()")

@@ -206,7 +206,7 @@ def facts(**given: Any) -> Facts:
         "is_superuser": False,
         "in_pg_monitor": True,
         "can_read_settings": True,
-        "worker_slots_used": 2,
+        "slots_of_others": 0,
         "may_call": {"sweep.cancel(integer, interval)": True, "sweep.rearm()": False},
         "status": status(),
         "features": (Feature("statistics scan", enabled=True, detail=None),),
@@ -216,7 +216,7 @@ def facts(**given: Any) -> Facts:
 
 
 def table(**given: Any) -> Table:
-    """Return a row of sweep.tables: a table that is due for its dead rows."""
+    """Return a row of sweep.tables, of a table that is due for its dead rows."""
     base: dict[str, Any] = {
         "datname": "bench",
         "relid": 16401,
@@ -247,6 +247,7 @@ def waiting(**given: Any) -> Waiting:
     """Return a row of sweep.queue."""
     base: dict[str, Any] = {
         "position": 1,
+        "state": "waiting",
         "datid": 5,
         "datname": "bench",
         "relid": 16401,
@@ -259,13 +260,12 @@ def waiting(**given: Any) -> Waiting:
         "waiting_for": "worker slot: all 2 busy",
         "estimated_duration": timedelta(seconds=42),
         "estimated_mb": 12.5,
-        "requested": False,
     }
     return _build(Waiting, {**base, **given})
 
 
 def blocker(**given: Any) -> Blocker:
-    """Return a row of sweep.blockers: somebody went to lunch."""
+    """Return a row of sweep.blockers. Its session is that of somebody who went to lunch."""
     base: dict[str, Any] = {
         "kind": "idle in transaction",
         "pid": 4712,
@@ -383,7 +383,7 @@ def database_age(**given: Any) -> DatabaseAge:
 
 
 def core_facts(*relations: Relation, **given: Any) -> CoreFacts:
-    """Return what core's views say of a server at rest, with the settings it comes with."""
+    """Return what core's views say of a server at rest with default settings."""
     base: dict[str, Any] = {
         "server": server(),
         "version_num": 150020,

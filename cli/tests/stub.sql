@@ -1,6 +1,8 @@
 -- The views of schema sweep as plain tables of the same columns, with made-up rows.
 CREATE SCHEMA sweep;
 
+CREATE TABLE sweep.table_settings (relid oid, name text, value text);
+
 CREATE TABLE sweep.progress (
     pid integer, leader_pid integer, datid oid, datname name, relid oid,
     schemaname text, relname text, command text, started_by text, mode text, phase text,
@@ -118,17 +120,24 @@ INSERT INTO sweep.tables VALUES
  now() + interval '1 h', now() - interval '2 d');
 
 CREATE TABLE sweep.queue (
-    "position" integer, datid oid, datname name, relid oid, schemaname text, relname text, lane text,
-    score float8, reason text, waiting_since timestamptz, waiting_for text,
-    estimated_duration interval, estimated_mb float8, requested boolean);
+    "position" integer, state text, datid oid, datname name, relid oid, schemaname text, relname text,
+    lane text, score float8, reason text, waiting_since timestamptz, waiting_for text,
+    not_before timestamptz, estimated_duration interval, estimated_mb float8,
+    request_id bigint, requested_by text, requested_at timestamptz, aux boolean, attempts integer);
 
 INSERT INTO sweep.queue VALUES
-(2, 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'user', 1.17,
+(2, 'waiting', 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'user', 1.17,
  'dead tuples 23,456 above threshold 20,050', now() - interval '5 s',
- 'worker slot: all 2 busy with bench.events, shop.sessions', '42 s', 12.5, false),
-(1, 16384, 'bench', 1249, 'pg_catalog', 'pg_attribute', 'catalog', 1.25,
- 'dead tuples 800 above threshold 640', now() - interval '65 s', 'lock', '1 s', 0.4, true),
-(3, 16390, 'archive', 99999, NULL, NULL, 'user', 1.01, NULL, NULL, 'next round', NULL, NULL, false);
+ 'worker slot: all 2 busy with bench.events, shop.sessions', NULL, '42 s', 12.5,
+ NULL, NULL, NULL, NULL, NULL),
+(1, 'waiting', 16384, 'bench', 1249, 'pg_catalog', 'pg_attribute', 'catalog', 1.25,
+ 'dead tuples 800 above threshold 640', now() - interval '65 s', 'lock', now() + interval '10 s', '1 s', 0.4,
+ 17, 'alice', now() - interval '65 s', false, 1),
+(3, 'waiting', 16390, 'archive', 99999, NULL, NULL, 'user', 1.01, NULL, NULL, 'next round', NULL, NULL, NULL,
+ NULL, NULL, NULL, NULL, NULL),
+(NULL, 'running', 16384, 'bench', 16403, 'public', 'asked_for', 'user', NULL,
+ 'requested by alice', now() - interval '1 min', NULL, NULL, NULL, NULL,
+ 16, 'alice', now() - interval '1 min', false, 0);
 
 -- Only a view can have a column of that name.
 CREATE TABLE sweep.blocker_rows (

@@ -62,12 +62,12 @@ def test_causes() -> None:
         "    fix       SELECT pg_cancel_backend(4711);",
         "    risk      its statement fails",
     ]
-    # A table's causes stand together.
+    # The causes of one table stand together.
     two = (samples.cause(rank=9), samples.cause(rank=10, cause="workers are busy"))
     lines = plain(answers.cause_lines(two, 80))
     assert lines.count("public.orders: due, and not vacuumed") == 1
     assert lines[5] == "10. cause     workers are busy"
-    # What there is nothing to say about is left out.
+    # If there is nothing to say about a part, it is left out.
     lines = plain(answers.cause_lines((samples.cause(fix="", risk=None),), 80))
     assert not [line for line in lines if "fix" in line or "risk" in line]
 

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,6 @@ from rich.console import Console
 
 from pgsweep.bench import (
     experiments,
-    progress,
     request,
     scenario,
     store,
@@ -34,6 +34,7 @@ from pgsweep.bench.result import (
     Variant,
 )
 from pgsweep.errors import UsageError
+from pgsweep.lab import progress
 
 Samples = tuple[float, ...]
 
@@ -85,7 +86,7 @@ def result(*experiments_: Experiment) -> Result:
 @pytest.mark.parametrize(
     ("kind", "better", "ours", "other", "judgement"),
     [
-        # medians and the tolerance, which belongs to "same"
+        # medians and the tolerance, which still counts as "same"
         ("counter", "lower", (100,), (200,), "better"),
         ("counter", "lower", (200,), (100,), "worse"),
         ("counter", "higher", (200,), (100,), "better"),
@@ -94,26 +95,26 @@ def result(*experiments_: Experiment) -> Result:
         ("counter", "lower", (90,), (100,), "same"),
         ("counter", "lower", (111,), (100,), "worse"),
         ("counter", "lower", (89,), (100,), "better"),
-        # ... and the same while the samples overlap
+        # It is still the same while the samples overlap.
         ("counter", "lower", (1, 50, 300), (100, 100, 100), "same"),
         ("counter", "lower", (1, 50, 60), (100, 100, 100), "better"),
-        # the other has none: any is worse
+        # The other has none, so any at all is worse.
         ("counter", "lower", (7,), (0,), "worse"),
         ("counter", "lower", (0,), (7,), "better"),
         ("counter", "lower", (0,), (0,), "same"),
-        # times too
+        # Times are judged in the same way.
         ("time", "lower", (50, 60, 101), (100, 110, 120), "same"),
         ("time", "lower", (50, 60, 99), (100, 110, 120), "better"),
         ("time", "higher", (50, 60, 99), (100, 110, 120), "worse"),
         ("time", "lower", (95, 96), (100, 101), "same"),
         ("time", "lower", (50,), (100,), "better"),
-        # not judged
+        # This one is not judged.
         ("counter", "info", (50,), (100,), "info"),
         ("counter", "info", (), (100,), "info"),
         ("counter", "lower", (), (100,), "unknown"),
         ("time", "lower", (1,), (), "unknown"),
         ("counter", "lower", (), (), "unknown"),
-        # what is below zero
+        # These are values below zero.
         ("counter", "lower", (-20,), (-10,), "better"),
     ],
 )
@@ -189,6 +190,21 @@ def test_result_round_trip(tmp_path: Path) -> None:
     store.save(found, path)
     assert store.load(path) == found
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_result_takes_few_lines() -> None:
+    points = tuple((at / 8, 1000.0 * at) for at in range(600))
+    long = replace(
+        variant("sweep", m=(1.5, 2)),
+        series=(Series("s", "a series", "MB", points),),
+        notes=("several words  and two blanks " * 20, "a\nline"),
+        raw={"repeats": [{"texts": ["a b  c"] * 100, "numbers": [[1, None, True]] * 100}]},
+    )
+    found = result(experiment(long))
+    text = store.dumps(found)
+    assert store.loads(text) == found
+    assert len(text.splitlines()) < 250
+    assert '\n     "samples": {"m": [1.5, 2]},\n' in text
 
 
 def test_result_of_a_later_release_may_have_more() -> None:

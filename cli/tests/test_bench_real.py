@@ -13,8 +13,9 @@ import pytest
 
 from conftest import Pgsweep, needs_extension
 from pgsweep.bench import store
-from pgsweep.bench.host import DATABASE
-from pgsweep.server import ThrowawayServer
+from pgsweep.bench.experiments import cost
+from pgsweep.lab.host import DATABASE
+from pgsweep.lab.server import ThrowawayServer
 
 pytestmark = [pytest.mark.server, needs_extension]
 
@@ -34,7 +35,7 @@ class Bench:
         )
 
     def wait_for(self, text: str) -> None:
-        """Read what it says until a line has this text."""
+        """Read its output until a line has this text."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
             if text in line:
@@ -42,7 +43,7 @@ class Bench:
         raise AssertionError(f"it ended without saying {text!r}")
 
     def folders(self) -> list[Path]:
-        """Return the folders of its servers: their watchdogs' arguments."""
+        """Return the folders of its servers, which are arguments of their watchdogs."""
         found = []
         for path in Path("/proc").glob("[0-9]*"):
             try:
@@ -50,8 +51,8 @@ class Bench:
                 parent = (path / "stat").read_text().rpartition(")")[2].split()[1]
             except OSError:
                 continue  # it has just ended
-            if "pgsweep.watchdog" in words and int(parent) == self.process.pid:
-                found.append(Path(words[words.index("pgsweep.watchdog") + 1]))
+            if "pgsweep.lab.watchdog" in words and int(parent) == self.process.pid:
+                found.append(Path(words[words.index("pgsweep.lab.watchdog") + 1]))
         return found
 
     def end(self) -> tuple[int, str, str]:
@@ -73,7 +74,10 @@ def processes_in(folder: Path) -> list[str]:
 
 
 def interrupt(bench: Bench, number: signal.Signals) -> str:
-    """Send the signal; check that nothing is left; return what it said after that."""
+    """Send the signal and check that nothing is left.
+
+    Return what it said after that.
+    """
     folders = bench.folders()
     assert folders
     os.kill(bench.process.pid, number)
@@ -114,7 +118,7 @@ def test_interrupted_run_keeps_what_it_has_and_is_resumed(tmp_path: Path) -> Non
         assert variant.samples["run_wal"][0] > 0
         assert once["freeze"]["pages_remain"] >= 350
         if variant.name == "stock":  # ours may have frozen nearly all by then
-            # 57 rows to a page, ten to a transaction
+            # 57 rows fit on a page, and a transaction has ten.
             assert variant.samples["freeze_io"][0] > min(100, once["pgbench"]["transactions"] / 12)
         assert {series.name for series in variant.series} == {"waiting", "visible", "spent"}
     assert found.machine.cpus >= 1
@@ -135,8 +139,13 @@ def dsn_of(server: ThrowawayServer) -> str:
     return f"host={server.folder} port={server.port} user=postgres dbname=postgres"
 
 
-def test_existing_server(pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path) -> None:
+def test_existing_server(
+    pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "result.json"
+    # With a higher limit there are fewer naps. How long the vacuums take is not checked.
+    monkeypatch.setattr(cost, "LIMIT", 10 * cost.LIMIT)
+    monkeypatch.setattr(cost, "RATE", 10 * cost.RATE)
     arguments = ("--dsn", dsn_of(stub), "--output", str(path))
     result = pgsweep("bench", "cost", "--seconds", "1", *arguments)
     assert result.code == 0, result.err

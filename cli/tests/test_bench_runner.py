@@ -1,4 +1,7 @@
-"""What is run in which order, kept and resumed: with a fake experiment and no server."""
+"""What is run in which order, kept and resumed.
+
+The experiment is a fake, and there is no server.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ class Bench:
             raise Interrupted(2)
         measured = Measured(raw={"scale": options.scale})
         measured.add("vacuums", 1, 2)
-        if not self.scenarios[name].interleaved:
+        if not (self.scenarios[name].interleaved or self.scenarios[name].together):
             self.events.append(lab.variant.name)
             return measured
         return self._turns(lab, measured)
@@ -95,8 +98,9 @@ def test_variants_run_one_after_the_other(bench: Bench) -> None:
     assert (stock.major, stock.server_version) == (15, "15.20")
 
 
-def test_variants_by_turns(bench: Bench) -> None:
-    bench.scenarios["insert"] = replace(BASE, interleaved=True)
+@pytest.mark.parametrize("found", [replace(BASE, interleaved=True), replace(BASE, together=True)])
+def test_variants_by_turns(bench: Bench, found: scenario.Scenario) -> None:
+    bench.scenarios["insert"] = found
     bench.run()
     assert bench.events == [
         *("+stock", "+sweep", "stock0", "sweep0", "sweep1", "stock1", "stock2", "sweep2"),

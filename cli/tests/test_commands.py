@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Pgsweep
 from pgsweep import __version__, model
-from pgsweep.server import ThrowawayServer
+from pgsweep.lab.server import ThrowawayServer
 
 pytestmark = pytest.mark.server
 
@@ -29,6 +29,11 @@ def test_status(pgsweep: Pgsweep, flags: Flags) -> None:
     assert max(len(line) for line in lines) <= 80
     assert lines[1] == "pg_sweep   0.1.0, mode act"
     assert lines[3] == ("running    4 vacuums: 1 autovacuum, 1 manual, 1 sweep, 1 anti-wraparound")
+    assert lines[4] == "due        3 of 4,620 relations"
+    assert re.match(
+        r"horizon    held for \d+ min by a session idle in transaction, process 4712 in da…",
+        lines[7],
+    )
     assert lines[-1].startswith("problems   6 runs failed in the last hour")
 
 
@@ -45,7 +50,8 @@ def test_status_is_well(pgsweep: Pgsweep, stub: ThrowawayServer, flags: Flags) -
 def test_status_json(pgsweep: Pgsweep, flags: Flags) -> None:
     document = pgsweep("status", "--json", *flags).json()
     assert list(document) == [
-        *("server", "status", "running", "last_hour", "databases", "snoozed", "problems")
+        *("server", "status", "running", "last_hour", "databases", "snoozed", "problems"),
+        *("due", "overdue", "blockers"),
     ]
     assert list(document["status"]) == columns(model.Status)
     assert document["running"]["sweep"] == 1
@@ -85,7 +91,9 @@ def test_model_has_the_columns_of_the_extension() -> None:
         ("status", model.Status),
         ("features", model.Feature),
     ):
-        match = re.search(rf"FUNCTION sweep\.get_{view}\((.*?)\)\nRETURNS", text, re.DOTALL)
+        match = re.search(
+            rf"FUNCTION sweep_internal\.get_{view}\((.*?)\)\nRETURNS", text, re.DOTALL
+        )
         assert match is not None
         offered = set(re.findall(r"OUT (\w+)", match.group(1)))
         known = set(columns(kind))
@@ -124,7 +132,7 @@ def test_runs_filters(pgsweep: Pgsweep, flags: Flags) -> None:
     assert {row["relname"] for row in runs("--table", "events")} == {"events"}
     assert runs("--table", "other.events") == []
     assert runs("--database", "shop") == []
-    # The latest first, and no more than the last ten minutes hold.
+    # The latest comes first. There are no more steps than the last ten minutes hold.
     recent = [int(str(row["run_id"])) for row in runs("--since", "5min", "-n", "100")]
     assert recent == sorted(recent)
     assert 1 <= len(recent) <= 8
@@ -140,7 +148,9 @@ def test_runs_for_people(pgsweep: Pgsweep, flags: Flags) -> None:
 def test_databases(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("databases", *flags).out.splitlines()
     assert max(len(line) for line in lines) <= 80
-    assert [line.split()[0] for line in lines[1:]] == ["archive", "bench", "shop", "template0"]
+    assert [line.split()[0] for line in lines[1:]] == ["bench", "archive", "shop", "template0"]
+    # Every command shows the same number: how many tables wait in the queue.
+    assert [line.split()[3] for line in lines[1:]] == ["2", "1", "0", "-"]
 
 
 def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
@@ -152,7 +162,7 @@ def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
         "pgbench_accounts",
         "…der_lines_2026_partition",
     ]
-    # The views answered: there is nothing to apologize for.
+    # The views answered, so there is nothing to apologize for.
     assert lines[4:] == ["3 of 3 tables shown, 2 due"]
     rows = pgsweep("tables", "--json", "--due", "--sort", "dead", "-n", "1", *flags).json()
     assert [row["relname"] for row in rows] == ["pgbench_accounts"]
@@ -178,7 +188,7 @@ def test_tables_of_several_databases(pgsweep: Pgsweep, flags: Flags) -> None:
 def test_explain(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("explain", *flags).out.splitlines()
     assert lines[3] == "    fix       SELECT pg_cancel_backend(4711);"
-    # A table's causes stay together.
+    # The causes of one table stay together.
     assert [line for line in lines if not line.startswith(" ")] == [
         "public.pgbench_accounts: due, and not vacuumed",
         "1.  cause     locked by process 4711",
@@ -188,7 +198,7 @@ def test_explain(pgsweep: Pgsweep, flags: Flags) -> None:
     ]
     one = pgsweep("explain", "--json", "orders", *flags).json()
     assert [row["relation"] for row in one] == ["public.orders"]
-    # As it is written in SQL, or as it is.
+    # The name is taken as it is written in SQL, and as it is.
     assert pgsweep("explain", "public.orders", *flags).code == 0
     assert pgsweep("explain", "ORDERS", *flags).code == 0
     missing = pgsweep("explain", "nothing", *flags)
@@ -203,7 +213,7 @@ def test_budget(pgsweep: Pgsweep, flags: Flags) -> None:
         ["replica", "lag"],
         ["device", "-"],
     ]
-    # Eight steps, two decisions.
+    # There are eight steps but only two decisions.
     assert lines[5].split()[:3] == ["FROM", "FOR", "DECISION"]
     assert [line.split()[2] for line in lines[6:]] == ["steady", "back"]
     document = pgsweep("budget", "--json", "--steps", "3", *flags).json()
@@ -278,7 +288,7 @@ def test_status_on_hold(pgsweep: Pgsweep, stub: ThrowawayServer, flags: Flags) -
         stub.psql("stub", "DELETE FROM sweep.decisions WHERE decision = 'snoozed'")
         stub.psql("stub", "ALTER TABLE sweep.status DROP held_until")
     assert re.fullmatch(r"pg_sweep   0.1.0, mode act, on hold until [\d:]+ \(in 59:5\d\)", lines[1])
-    assert lines[4] == "due        2 of 4,620 relations, 1 snoozed"
+    assert lines[4] == "due        3 of 4,620 relations, 1 snoozed"
 
 
 def test_status_without_the_extension(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 import samples
 from pgsweep import compute
 from pgsweep.model import LastHour
+from pgsweep.render import reports
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,126 @@ def test_everything_at_once_is_named_worst_first() -> None:
         "1",
         "pg_sweep's",
     ]
+
+
+def test_due_is_one_number() -> None:
+    queue = (
+        samples.waiting(),
+        samples.waiting(relid=16402),
+        # a shared catalog, which belongs to no database
+        samples.waiting(datid=None, datname=None, relid=1260),
+        # Somebody asked for it. It is not due.
+        samples.waiting(relid=16403, score=None, requested_by="alice"),
+    )
+    databases = (
+        samples.database(due=7),
+        samples.database(datid=6, datname="shop", due=3),
+        samples.database(datid=7, datname="core", ours=False, due=5),
+    )
+    status = samples.status(due=9)
+    counted = compute.with_due(databases, queue, 6)
+    assert compute.due(status, queue) == 3
+    assert [(row.datname, row.due) for row in counted] == [
+        ("bench", 2),
+        ("shop", 1),
+        ("core", None),
+    ]
+    shared = samples.database(datid=0, datname="(shared)")
+    counted = compute.with_due((*databases, shared), queue, 6)
+    assert [(row.datname, row.due) for row in counted] == [
+        *(("bench", 2), ("(shared)", 1), ("core", None), ("shop", 0))
+    ]
+    # Without a queue, or with one that is cut off, only the server's own counts remain.
+    assert compute.with_due(databases, None, 6) == databases
+    assert compute.due(status, None) == 9
+    long = (samples.waiting(),) * compute.QUEUE_LIMIT
+    assert compute.due(samples.status(due=2345), long) == 2345
+
+
+def test_overdue_tables_are_a_problem() -> None:
+    late = samples.waiting(
+        score=4.04, reason="dead tuples 81000 > 20050", waiting_for="lock: not free 3 times"
+    )
+    worse = samples.waiting(relname="orders", score=9.0, reason="dead tuples 90,000 > 10000")
+    assert compute.problems(samples.report(queue=(late,))) == (
+        "bench.pgbench_accounts (4.0) is over 3 times its threshold: lock: not free 3 times",
+    )
+    assert compute.problems(samples.report(queue=(late, worse)))[0].startswith(
+        "2 tables are over 3 times their threshold, worst bench.orders (9.0): worker slot"
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"score": 2.9},
+        {"score": None, "reason": "requested by alice"},
+        {"reason": "dead tuples 210 > 70"},
+        {"waiting_for": "minimum interval until 12:00"},
+        {"waiting_for": "snoozed until 12:00"},
+        {"waiting_for": "hold until 12:00"},
+        {"waiting_for": "checkpoint: vacuumed just before it"},
+    ],
+)
+def test_what_is_small_or_waits_on_purpose_is_not_overdue(given: dict[str, Any]) -> None:
+    row = samples.waiting(**{"score": 9.0, "reason": "dead tuples 81000 > 9000", **given})
+    assert compute.overdue((row,)) == ()
+
+
+def test_an_old_holder_is_a_problem() -> None:
+    young, old = samples.blocker(), samples.blocker(pid=7, age=5)
+    old = replace(old, since=samples.NOW - timedelta(hours=3))
+    assert compute.problems(samples.report(blockers=(young,))) == ()
+    assert compute.problems(samples.report(blockers=(young, old))) == (
+        "horizon held by a session idle in transaction, process 7 for 3 h: see pgsweep blockers",
+    )
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("oldest", "forgotten", "begun", "known"),
+    [
+        (None, False, None, None),
+        # Nothing ran, and it has looked for five minutes.
+        (None, False, 5, 5),
+        (3, False, 5, 5),
+        (3, False, 600, None),
+        (90, True, 600, None),
+        # What ended before that is not kept any more.
+        (12, True, 600, 12),
+        (12, True, None, 12),
+    ],
+)
+def test_how_much_of_the_hour_is_known(
+    oldest: int | None, forgotten: bool, begun: int | None, known: int | None
+) -> None:
+    def ago(minutes: int | None) -> datetime | None:
+        return None if minutes is None else samples.NOW - timedelta(minutes=minutes)
+
+    since = compute.known_since(ago(oldest), forgotten, ago(begun))
+    assert compute.within(since, samples.NOW, HOUR) == ago(known)
+
+
+def test_a_span_is_said() -> None:
+    since = samples.NOW - timedelta(minutes=12, seconds=50)
+    assert compute.last(since, samples.NOW, "hour") == "last 12 min"
+    assert compute.last(None, samples.NOW, "hour") == "last hour"
+    assert compute.span_text(samples.NOW - timedelta(hours=5), samples.NOW) == "5 h"
+    hour = LastHour(runs=1, tuples_removed=0, failed=1, cancelled=0, since=since)
+    lines = [line.plain for line in reports.status_lines(samples.report(last_hour=hour), 80)]
+    assert lines[5].startswith("last hour  1 run in the 12 min known, ")
+    assert lines[-1].startswith("problems   1 run failed in the last 12 min")
+
+
+def test_words() -> None:
+    assert [compute.old(age) for age in (None, 1, 1234)] == [
+        "0 transactions old",
+        "1 transaction old",
+        "1,234 transactions old",
+    ]
+    parts = ("due by age", "", "the limit is near", "pg_sweep is off", "3 rows")
+    assert compute.sentences(*parts) == "due by age. The limit is near. pg_sweep is off. 3 rows"
+    assert compute.sentences("", "alone") == "alone"
+    assert compute.sentences() == ""

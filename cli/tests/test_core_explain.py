@@ -30,7 +30,8 @@ def test_below_threshold() -> None:
     assert (cause.verdict, cause.cause) == ("not due", "below threshold")
     assert cause.evidence is not None
     assert "dead rows 10,000, 50 % of the threshold 20,050" in cause.evidence
-    # 10,000 in the ten minutes since the last vacuum: the other 10,050 as slowly.
+    # 10,000 rows died in the ten minutes since the last vacuum. The other 10,050 die at the same
+    # rate.
     assert "due by dead rows on 2026-09-22" in cause.evidence
     assert "(in 10 min)" in cause.evidence
     assert cause.fix == "VACUUM public.t;"
@@ -43,7 +44,7 @@ def test_below_threshold_measured() -> None:
         earlier={before.relid: before},
         earlier_at=samples.NOW - timedelta(seconds=1),
     )
-    # 100 a second, 10,050 to go.
+    # It gets 100 a second, and 10,050 are missing.
     assert cause.evidence is not None
     assert "(in 100 s)" in cause.evidence
 
@@ -199,7 +200,7 @@ def test_wraparound(age: int, verdict: str) -> None:
     cause = found[0]
     assert (cause.verdict, cause.cause) == (verdict, "wraparound ahead")
     assert cause.evidence is not None
-    assert "at 1,000 transactions/s (measured for 5 s)" in cause.evidence
+    assert ". At 1,000 transactions/s (measured for 5 s)" in cause.evidence
     assert "the server would stop writing on 20" in cause.evidence
     assert ("a vacuum is forced on" in cause.evidence) == (age <= 200_000_000)
 
@@ -338,7 +339,7 @@ def test_horizon(given: dict[str, Any], kind: str, words: str, fix: str, risk: s
     assert blocker.fix.startswith(fix)
     assert blocker.risk is not None
     assert risk in blocker.risk
-    # It was there before the last vacuum, which left dead rows: that is why.
+    # It was there before the last vacuum, which left dead rows. So it is the reason.
     table = replace(DUE, is_catalog=kind == "logical slot")
     found = causes(table, holders=(holder,))
     assert found[0].cause == f"horizon held by {words}"
@@ -381,7 +382,7 @@ def test_a_young_holder_is_no_cause() -> None:
     young = samples.holder(since=samples.NOW - timedelta(seconds=5), xid_age=10)
     (cause,) = causes(DUE, holders=(young,))
     assert "horizon" not in str(cause.cause)
-    # As young as now, it does not even count as one.
+    # It is as young as now, and so it does not even count as a holder.
     assert blockers((samples.holder(xid_age=0),), "bench") == ()
 
 
@@ -406,10 +407,10 @@ def test_a_holder_keeps_from_freezing() -> None:
 def test_a_slots_age_tells_since_when_it_holds() -> None:
     slot = samples.holder(source="slot", slot_type="physical", name="s", since=None, xid_age=900)
     assert "horizon" not in str(causes(DUE, holders=(slot,))[0].cause)
-    # 900 transactions are 15 minutes; the last vacuum was 10 minutes ago.
+    # 900 transactions are 15 minutes. The last vacuum was 10 minutes ago.
     found = causes(DUE, holders=(slot,), xid_rate=XidRate(1.0, "measured"))
     assert found[0].cause == 'horizon held by physical slot "s"'
-    # And now they are a second: it cannot have been in that vacuum's way.
+    # Now the same 900 are a second. So the holder cannot have been in that vacuum's way.
     found = causes(DUE, holders=(slot,), xid_rate=XidRate(900.0, "measured"))
     assert "horizon" not in str(found[0].cause)
 
@@ -418,7 +419,7 @@ def test_other_holders_as_old_are_counted() -> None:
     holders = (samples.holder(pid=1), samples.holder(pid=2), samples.holder(pid=3, xid_age=9))
     found = causes(DUE, holders=holders)
     assert found[0].evidence is not None
-    assert found[0].evidence.endswith("; 1 other nearly as old: pgsweep blockers")
+    assert found[0].evidence.endswith(". 1 other is nearly as old, see pgsweep blockers")
 
 
 def test_holders_are_ordered_by_age() -> None:
@@ -431,6 +432,70 @@ def test_holders_are_ordered_by_age() -> None:
         "bench",
     )
     assert [row.pid for row in found] == [3, 2, 1]
+
+
+OWNER = {"source": "prepared", "pid": None, "name": "gid", "state": None, "xmin": 750, "xid": 750}
+# It began this second, with a snapshot from when 750 was running.
+BORN_LATER = {"doing": "create index", "state": "active", "since": samples.NOW, "xmin": 750}
+
+
+def test_who_inherited_an_xmin_is_not_blamed() -> None:
+    owner = samples.holder(**OWNER, backend_type=None, since=samples.NOW - timedelta(minutes=1))
+    heirs = (samples.holder(**BORN_LATER), samples.holder(pid=2, xmin=750))
+    (found,) = blockers((*heirs, owner), "bench")
+    assert (found.kind, found.name) == ("prepared transaction", "gid")
+    (cause, *_) = causes(DUE, holders=(*heirs, owner))
+    assert cause.cause == 'horizon held by prepared transaction "gid"'
+    assert "nearly as old" not in (cause.evidence or "")
+    # Once 750 has ended, each of the snapshots holds the rows for itself.
+    assert len(blockers(heirs, "bench")) == 2
+    # This transaction has an xid of its own.
+    writer = samples.holder(pid=3, xmin=750, xid=750)
+    assert [row.pid for row in blockers((*heirs, writer), "bench")] == [3]
+
+
+def test_a_slot_in_use_passes_a_transaction_on() -> None:
+    slot = samples.holder(
+        source="slot", slot_type="physical", active=True, name="s1", xmin=750, datname=None
+    )
+    elsewhere = samples.holder(pid=3, xmin=750, xid=750, datname="other")
+    (found,) = blockers((slot, elsewhere), "bench")
+    assert (found.pid, found.withholds) == (3, "dead rows of all tables of all databases")
+    assert affects(found, "bench", is_shared=False, is_catalog=False)
+    # Nobody uses it, so what it holds it holds for itself.
+    idle = samples.holder(
+        source="slot", slot_type="physical", active=False, name="s1", xmin=750, datname=None
+    )
+    assert len(blockers((idle, elsewhere), "bench")) == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"autovacuum_vacuum_cost_limit": "2000"},
+        {"autovacuum_vacuum_cost_delay": "0"},
+        {"autovacuum_vacuum_cost_delay": "-1", "vacuum_cost_delay": "0"},
+        {"autovacuum_vacuum_cost_limit": "-1", "vacuum_cost_limit": "10000"},
+    ],
+)
+def test_a_cost_limit_that_is_high_already_is_not_proposed(settings: dict[str, str]) -> None:
+    workers = tuple(samples.worker(pid=5000 + i) for i in range(3))
+    (cause,) = causes(DUE, vacuums=workers, settings=settings)
+    assert str(cause.fix).startswith("ALTER SYSTEM SET autovacuum_max_workers = 6;")
+    assert "restart" in str(cause.fix)
+
+
+def test_what_is_being_done_is_not_proposed() -> None:
+    old = samples.relation(xid_age=250_000_000)
+    vacuum = samples.worker(relid=old.relid, datname="bench")
+    found = causes(old, vacuums=(vacuum,))
+    assert found[0].cause == "wraparound ahead"
+    assert [row.fix for row in found] == ["", ""]
+
+
+def test_a_quiet_table_needs_nothing() -> None:
+    (cause,) = causes(samples.relation(dead_tuples=0, ins_since_vacuum=0))
+    assert (cause.cause, cause.fix, cause.risk) == ("below threshold", "", "")
 
 
 def test_on_a_standby() -> None:
@@ -462,8 +527,8 @@ def test_missing_statistics_are_told_once() -> None:
     unknown = {"live_tuples": 0, "changed": 0, "last_vacuum": None}
     tables = [samples.relation(relid=i, relname=f"t{i}", **unknown) for i in range(5)]
     (cause,) = explain_worst(samples.core_facts(*tables))
-    assert str(cause.evidence).endswith("; and 4 more tables")
-    # A small one can wait until somebody counts its rows.
+    assert str(cause.evidence).endswith(". 4 more tables have the same cause")
+    # A small table can wait until somebody counts its rows.
     small = samples.relation(pages=64, **unknown)
     assert explain_worst(samples.core_facts(small)) == ()
 
@@ -474,7 +539,7 @@ def test_what_tables_have_in_common_is_told_once() -> None:
     (cause,) = explain_worst(facts)
     assert cause.relation == "public.t19"
     assert cause.evidence is not None
-    assert cause.evidence.endswith("; and 19 more tables")
+    assert cause.evidence.endswith(". 19 more tables have the same cause")
 
 
 def test_ten_worst() -> None:
@@ -501,7 +566,7 @@ def test_xid_rate() -> None:
     rate = xid_rate((now - timedelta(seconds=20), 1_000), (now, 3_000), "for {seconds:.0f} s", 10)
     assert rate == XidRate(100.0, "for 20 s")
     assert xid_rate(None, (now, 1), "", 0) is None
-    # Too short to tell, and a clock that was set back.
+    # The time is too short to tell, or the clock was set back.
     assert xid_rate((now - timedelta(seconds=5), 1), (now, 9), "", 10) is None
     assert xid_rate((now + timedelta(seconds=50), 1), (now, 9), "", 10) is None
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, Result, write
-from pgsweep.server import ThrowawayServer, default_pg_config, free_port
+from pgsweep.lab.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
 
@@ -119,6 +119,23 @@ def worst(ask: Ask, name: str, **where: str) -> dict[str, Any]:
     return cause
 
 
+def test_who_inherited_an_xmin_is_not_blamed(core: ThrowawayServer, ask: Ask) -> None:
+    garbage(core, "heirs")
+    core.psql("postgres", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'owner'")
+    later = ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM heirs")
+    try:
+        with session(core, *later) as pid:
+            core.psql("postgres", "SELECT txid_current()")
+            rows = ask("blockers", "--json").json()
+            assert [row["name"] for row in rows if row["age"]] == ["owner"]
+            core.psql("postgres", "ROLLBACK PREPARED 'owner'")
+            rows = ask("blockers", "--json").json()
+            assert [str(row["pid"]) for row in rows] == [pid]
+    finally:
+        if core.psql("postgres", "SELECT count(*) FROM pg_prepared_xacts").strip() != "0":
+            core.psql("postgres", "ROLLBACK PREPARED 'owner'")
+
+
 def test_below_threshold(core: ThrowawayServer, ask: Ask) -> None:
     fill(core, "quiet")
     core.psql("postgres", "DELETE FROM quiet WHERE i <= 1025")
@@ -153,7 +170,7 @@ def test_disabled(core: ThrowawayServer, ask: Ask) -> None:
         lambda: (found := worst(ask, "off"))["verdict"] == "due, and not vacuumed" and found
     )
     assert cause["cause"] == "autovacuum_enabled is off for this table"
-    # The statement that is given works.
+    # The statement that is given as the fix works.
     core.psql("postgres", cause["fix"])
     assert worst(ask, "off")["verdict"] == "due"
     core.psql("postgres", "DROP TABLE off")
@@ -196,7 +213,10 @@ def test_locked(core: ThrowawayServer, ask: Ask) -> None:
 
 
 def stays(core: ThrowawayServer, ask: Ask, name: str) -> dict[str, Any]:
-    """Let rows die and be vacuumed in vain; return why they stayed."""
+    """Let rows die and be vacuumed in vain.
+
+    Return why they stayed.
+    """
     garbage(core, name)
     core.psql("postgres", f"VACUUM {name}")
     found: dict[str, Any] = until(
@@ -311,7 +331,7 @@ def test_statistics_were_reset(core: ThrowawayServer, ask: Ask) -> None:
             "statistics" in (found := worst(ask, "forgotten", dbname="other"))["cause"] and found
         )
     )
-    assert "not one row counted; the statistics of this database were reset" in cause["evidence"]
+    assert "not one row counted. The statistics of this database were reset" in cause["evidence"]
 
 
 def test_what_is_never_vacuumed(core: ThrowawayServer, ask: Ask) -> None:
@@ -342,7 +362,7 @@ def test_wraparound(core: ThrowawayServer, ask: Ask) -> None:
     assert (cause["cause"], cause["verdict"]) == ("wraparound ahead", "a forced vacuum is near")
     assert "81 % of autovacuum_freeze_max_age (100,000)" in cause["evidence"]
     measured = ask("explain", "old", "--json", "--seconds", "0.5").json()[0]
-    # Nobody else used transaction ids in that time, or hardly anybody.
+    # Hardly anybody else used transaction ids in that time.
     assert "stop" in measured["evidence"]
     core.psql("postgres", "DROP TABLE old, burnt")
 
@@ -408,7 +428,7 @@ def test_a_standby(core: ThrowawayServer, ask: Ask, pgsweep: Pgsweep) -> None:
 
         row = until(feedback)
         assert row["withholds"] == "dead rows of all tables of all databases"
-        # How long its oldest query runs is known on the standby only.
+        # Only the standby knows how long its oldest query has been running.
         assert row["since"] is None
         for statement in (
             "ALTER SYSTEM SET primary_slot_name = 'for_standby'",
@@ -427,9 +447,9 @@ def test_a_standby(core: ThrowawayServer, ask: Ask, pgsweep: Pgsweep) -> None:
         far.close()
     standby.terminate()
 
-    # Nobody uses the slot any more, and it still holds.
+    # Nobody uses the slot any more, but it still holds the horizon.
     def left() -> dict[str, Any] | None:
-        # What it holds is of some age: transactions go on.
+        # Transactions go on, so what it holds gets older.
         core.psql("postgres", "CREATE TABLE later (i int); DROP TABLE later")
         return kinds(ask).get("physical slot")
 

@@ -23,16 +23,17 @@ def only(*, settings: dict[str, str] | None = None, **given: Any) -> Table:
 @pytest.mark.parametrize(
     ("given", "settings", "vacuum", "insert", "analyze"),
     [
-        # The server's defaults: 50 + 0.2 x 100,000, 1,000 + 0.2 x 100,000, 50 + 0.1 x 100,000.
+        # The server's defaults give 50 + 0.2 x 100,000, 1,000 + 0.2 x 100,000 and 50 + 0.1 x
+        # 100,000.
         ({}, {}, 20_050, 21_000, 10_050),
-        # Never vacuumed (14 and later), and never vacuumed (13).
+        # Never vacuumed, from 14 on, and never vacuumed on 13.
         ({"reltuples": -1.0}, {}, 50, 1_000, 50),
         ({"reltuples": 0.0}, {}, 50, 1_000, 50),
-        # A table's own parameters win.
+        # A table's own parameters win over the server's.
         ({"reloptions": ["autovacuum_vacuum_threshold=7"]}, {}, 20_007, 21_000, 10_050),
         ({"reloptions": ["autovacuum_vacuum_scale_factor=0"]}, {}, 50, 21_000, 10_050),
         ({"reloptions": ["autovacuum_analyze_threshold=1"]}, {}, 20_050, 21_000, 10_001),
-        # -1 switches inserts off; as a table's own value too.
+        # -1 switches inserts off, also as a table's own value.
         ({}, {"autovacuum_vacuum_insert_threshold": "-1"}, 20_050, None, 10_050),
         ({"reloptions": ["autovacuum_vacuum_insert_threshold=-1"]}, {}, 20_050, None, 10_050),
         (
@@ -42,7 +43,7 @@ def only(*, settings: dict[str, str] | None = None, **given: Any) -> Table:
             20_005,
             10_050,
         ),
-        # 18: the greatest threshold, which -1 switches off.
+        # 18 has a greatest threshold, which -1 switches off.
         ({}, {"autovacuum_vacuum_max_threshold": "9000"}, 9_000, 21_000, 10_050),
         ({}, {"autovacuum_vacuum_max_threshold": "-1"}, 20_050, 21_000, 10_050),
         (
@@ -52,7 +53,7 @@ def only(*, settings: dict[str, str] | None = None, **given: Any) -> Table:
             21_000,
             10_050,
         ),
-        # 18: only what is not frozen counts for inserts, clamped.
+        # From 18 on only what is not frozen counts for inserts. The share is clamped.
         ({"frozen_pages": 750}, {}, 20_050, 6_000, 10_050),
         ({"frozen_pages": 5_000}, {}, 20_050, 1_000, 10_050),
     ],
@@ -75,7 +76,7 @@ def test_a_toast_table_inherits_from_its_main_table() -> None:
     toast = samples.relation(relkind="t", main_reloptions=main)
     inherited = options_of(toast, samples.CORE_SETTINGS)
     assert (inherited.vacuum_threshold, inherited.enabled, inherited.inherited) == (7, False, True)
-    # One parameter of its own, and nothing is inherited any more.
+    # It has one parameter of its own, and so nothing is inherited any more.
     own = options_of(
         replace(toast, reloptions=["autovacuum_vacuum_scale_factor=0.5"]), samples.CORE_SETTINGS
     )
@@ -139,7 +140,7 @@ def test_boolean(text: str | None, expected: bool) -> None:
         ({"xid_age": 100_000_000}, {}, "xid", 0.5),
         ({"xid_age": None}, {}, "xid", 0.0),
         ({"mxid_age": 800_000_000}, {}, "mxid", 2.0),
-        # Where the failsafe strikes: (age / limit) ^ (age / 100 million).
+        # Where the failsafe strikes, the score is (age / limit) ^ (age / 100 million).
         ({"xid_age": 1_600_000_000}, {}, "xid", 8.0**16),
         ({"xid_age": 1_599_999_999}, {}, "xid", 1_599_999_999 / 200_000_000),
         # It never strikes before 105 % of the freeze limit.
@@ -150,7 +151,7 @@ def test_boolean(text: str | None, expected: bool) -> None:
             1.025,
         ),
         ({"xid_age": 220_000_000}, {"vacuum_failsafe_age": "0"}, "xid", 1.1**2.2),
-        # 19's weights.
+        # These are the weights of 19.
         ({"dead_tuples": 40_100}, {"autovacuum_vacuum_score_weight": "0.5"}, "vacuum", 1.0),
         ({"xid_age": 100_000_000}, {"autovacuum_freeze_score_weight": "0"}, "xid", 0.0),
     ],
@@ -239,7 +240,7 @@ def test_locked_and_running() -> None:
     (judged,) = judge(samples.core_facts(due, locks=(samples.lock(pid=None, gid="g"),)))
     assert judged.table.reason is not None
     assert "locked by a prepared transaction" in judged.table.reason
-    # A vacuum's own lock is none in its way.
+    # A vacuum's own lock is not in its way.
     running = samples.worker(pid=4711, relid=due.relid)
     (judged,) = judge(samples.core_facts(due, locks=(samples.lock(),), vacuums=(running,)))
     assert (judged.table.decision, judged.table.blocked_by) == ("running", None)

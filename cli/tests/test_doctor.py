@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import samples
+from pgsweep import compute
 from pgsweep.checks import Check, Level, diagnose, exit_code
 from pgsweep.model import Facts, Feature
 from pgsweep.render import reports
@@ -53,7 +54,7 @@ def test_library_not_loaded() -> None:
     assert check.level is Level.FAIL
     assert "  shared_preload_libraries = 'auto_explain, pg_sweep'" in check.fix
     assert exit_code(diagnose(facts)) == 2
-    # Said once is enough.
+    # One mention is enough.
     assert not [check for check in diagnose(facts) if check.subject == "views"]
 
 
@@ -111,17 +112,38 @@ def test_observe_is_no_fault() -> None:
 
 
 def test_launcher_not_running() -> None:
-    facts = samples.facts(status=samples.status(launcher_pid=None), worker_slots_used=8)
+    facts = samples.facts(status=samples.status(launcher_pid=None), slots_of_others=7)
     assert found(facts, "launcher").level is Level.FAIL
     slots = found(facts, "slots")
     assert slots.level is Level.WARN
     assert slots.fix[1] == "  max_worker_processes = 14"
     assert "8 background worker slots, 7 used by others now" in slots.text
+    hidden = found(samples.facts(slots_of_others=None), "slots")
+    assert "not to be seen by this role" in hidden.text
 
 
 def test_launcher_is_stuck() -> None:
-    status = samples.status(last_round_at=samples.NOW - timedelta(minutes=5))
+    late = samples.NOW - timedelta(minutes=5)
+    status = samples.status(last_round_at=late)
     assert found(samples.facts(status=status), "launcher").level is Level.WARN
+    # It looks as often as it was told to, so this is no delay.
+    seldom = samples.status(last_round_at=late, naptime=200_000.0)
+    assert found(samples.facts(status=seldom), "launcher").level is Level.OK
+    assert compute.problems(samples.report(status=seldom)) == ()
+
+
+def test_a_standby_without_feedback_is_a_note() -> None:
+    assert not [check for check in diagnose(samples.facts()) if check.subject == "standbys"]
+    facts = samples.facts(status=samples.status(standby_conflicts="a standby sends no feedback"))
+    check = found(facts, "standbys")
+    assert check.level is Level.NOTE
+    assert check.text.startswith("a standby sends no feedback: vacuums begin together with")
+    assert "hot_standby_feedback = on" in check.fix[0]
+    assert exit_code(diagnose(facts)) == 0
+    told = samples.status(standby_conflicts="sweep.standby_conflicts is on")
+    assert found(samples.facts(status=told), "standbys").fix == (
+        "Where all standbys send feedback, set sweep.standby_conflicts = auto.",
+    )
 
 
 def test_slots_do_not_suffice() -> None:
@@ -169,11 +191,13 @@ def test_settings(settings: dict[str, str], level: Level) -> None:
 
 
 def test_permissions() -> None:
-    facts = samples.facts(in_pg_monitor=False, may_call={"sweep.cancel(integer, interval)": False})
-    assert found(facts, "reading").level is Level.WARN
+    facts = samples.facts(
+        in_pg_monitor=False, status=None, may_call={"sweep.cancel(integer, interval)": False}
+    )
+    assert "may not read the views" in found(facts, "reading").text
     assert (
         found(facts, "acting").text
-        == "may call no function that acts; not sweep.cancel(integer, interval)"
+        == "may call no function that acts, but not sweep.cancel(integer, interval)"
     )
 
 
@@ -182,7 +206,44 @@ def test_databases_out_of_scope_are_fine() -> None:
     check = found(samples.facts(databases=databases), "databases")
     assert check.level is Level.OK
     assert "1 of 2 in scope" in check.text
-    assert "not: x (excluded)" in check.text
+    assert "Out of scope: x (excluded)" in check.text
+
+
+@pytest.mark.parametrize(
+    ("value", "absent"),
+    [
+        ("*", ""),
+        ("", ""),
+        ("bench, shop", ""),
+        ("nosuchdb", '"nosuchdb"'),
+        ('bench,"a ""b"", c" , *', '"a "b", c"'),
+        ("Bench", '"Bench"'),
+    ],
+)
+def test_names_of_no_database(value: str, absent: str) -> None:
+    for setting in ("sweep__databases", "sweep__exclude_databases"):
+        first, *rest = [
+            check
+            for check in diagnose(with_setting(**{setting: value}))
+            if check.subject == "databases"
+        ]
+        assert first.level is (Level.WARN if absent else Level.OK)
+        assert len(rest) == bool(absent)
+        if absent:
+            assert f"{setting.replace('__', '.')} names {absent}: there is no" in first.text
+
+
+def test_no_database_in_scope() -> None:
+    databases = (samples.database(ours=False, reason="not in sweep.databases"),)
+    assert found(samples.facts(databases=databases), "databases").level is Level.WARN
+    # Nobody has looked yet.
+    status = samples.status(launcher_pid=None)
+    assert found(samples.facts(databases=databases, status=status), "databases").level is Level.OK
+
+
+def test_a_role_that_may_read_and_sees_little() -> None:
+    check = found(samples.facts(in_pg_monitor=False), "reading")
+    assert "may read the views, but is not in pg_monitor" in check.text
 
 
 def test_horizon() -> None:
@@ -191,12 +252,12 @@ def test_horizon() -> None:
     check = found(samples.facts(blockers=(young,)), "horizon")
     assert check.level is Level.OK
     assert "held by a session idle in transaction, process 4712, 200,000" in check.text
-    # One that is there for long counts more than one that is older in transactions.
+    # A holder that has been there for long counts more than one that is older in transactions.
     lunch = samples.blocker(pid=7, age=5, since=samples.NOW - timedelta(hours=3))
     check = found(samples.facts(blockers=(young, lunch)), "horizon")
     assert check.level is Level.WARN
     assert "process 7, 5 transactions old, for 3 h" in check.text
-    assert check.text.endswith("; 1 other: see pgsweep blockers")
+    assert check.text.endswith(". For 1 other see pgsweep blockers")
     assert check.fix == (
         "  SELECT pg_terminate_backend(4712);",
         "Risk: the session's uncommitted work is rolled back",

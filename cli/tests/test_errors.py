@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Pgsweep, Result
 from pgsweep import db, errors
-from pgsweep.server import ThrowawayServer, free_port
+from pgsweep.lab.server import ThrowawayServer, free_port
 
 pytestmark = pytest.mark.server
 

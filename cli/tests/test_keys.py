@@ -1,4 +1,4 @@
-"""What keys do; pure."""
+"""What keys do. All of it is pure."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import pytest
 
 import samples
 from pgsweep import errors, nagios
+from pgsweep.model import Table
 from pgsweep.nagios import Outcome, State, Watched
 
 GIVEN = nagios.rules((), (), 3.0, 10_000)
@@ -59,6 +60,11 @@ def _status(**given: Any) -> dict[str, Any]:
     return {"status": samples.status(**given)}
 
 
+def waiting_table(decision: str, late: bool = False) -> Table:
+    until = samples.NOW + timedelta(seconds=-1 if late else 30)
+    return samples.table(dead_tuples=80_000, decision=decision, not_before=until)
+
+
 @pytest.mark.parametrize(
     ("given", "state", "text"),
     [
@@ -102,20 +108,33 @@ def _status(**given: Any) -> dict[str, Any]:
             State.WARNING,
             "worst bench.pgbench_accounts (4.7)",
         ),
+        # One was vacuumed a moment ago and waits for sweep.min_interval. The other was told to
+        # wait.
+        ({"tables": (waiting_table("vacuumed"),)}, State.OK, "0 tables over"),
+        ({"tables": (waiting_table("waits for checkpoint"),)}, State.OK, "0 tables over"),
+        ({"tables": (waiting_table("snoozed"),)}, State.OK, "0 tables over"),
+        ({"tables": (waiting_table("held back"),)}, State.WARNING, "1 table over"),
+        ({"tables": (waiting_table("vacuumed", late=True),)}, State.WARNING, "1 table over"),
         # A small table never alarms anybody.
         ({"tables": (samples.table(dead_tuples=9_999, vacuum_threshold=50.0),)}, State.OK, ""),
         (_status(last_round_at=samples.NOW - timedelta(seconds=90)), State.WARNING, "90 s ago"),
         (_status(last_round_at=samples.NOW - timedelta(minutes=9)), State.CRITICAL, "9 min ago"),
+        # It looks as often as it was told to.
+        (
+            _status(last_round_at=samples.NOW - timedelta(minutes=9), naptime=300_000.0),
+            State.OK,
+            "9 min ago",
+        ),
         (
             _status(mode="off", effective_mode="off", last_round_at=samples.NOW - timedelta(1)),
             State.OK,
             "",
         ),
-        (_status(recent_crashes=1), State.WARNING, "1 recent crashes of sweep processes"),
+        (_status(recent_crashes=1), State.WARNING, "1 recent crash of sweep processes"),
         (
             _status(effective_mode="off", reason="circuit breaker", recent_crashes=3),
             State.CRITICAL,
-            "mode is off although act is set (circuit breaker)",
+            "Mode is off although act is set (circuit breaker)",
         ),
         (_status(launcher_pid=None), State.CRITICAL, "launcher is not running"),
         ({"daemon_on": False}, State.WARNING, "autovacuum is off"),
@@ -143,7 +162,7 @@ def test_the_worst_comes_first() -> None:
     )
     assert found.state is State.CRITICAL
     assert found.text.startswith("horizon held for 7 h")
-    assert "; oldest xid 150 %" in found.text
+    assert ". Oldest xid 150 %" in found.text
 
 
 def test_options_move_the_thresholds() -> None:

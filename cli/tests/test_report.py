@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +14,7 @@ import pytest
 
 import results
 from conftest import Pgsweep
-from pgsweep.bench import store
+from pgsweep.bench import store, verdict
 from pgsweep.bench.result import Result
 from pgsweep.report import bench_model, bench_page, bench_plots, markdown, palette, words
 
@@ -180,9 +181,85 @@ def test_markdown_is_not_broken_by_names() -> None:
         bench_model.build([results.result(results.experiment(title=results.NASTY))])
     )
     assert "<script>" not in text
-    for line in text.splitlines():
-        if line.startswith("|"):
-            assert len(re.findall(r"(?<!\\)\|", line)) == 7
+    tables = re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE)
+    bars = [
+        {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()} for table in tables
+    ]
+    assert bars == [{3}, {7}]
+
+
+def test_the_head_has_better_and_worse_by_size() -> None:
+    """Both sides begin with the greatest difference, and say where it was found."""
+    own = {"sweep.mode": "act", "sweep.min_interval": "2s", "shared_buffers": "128MB"}
+    found = results.experiment(
+        variants=(
+            results.variant("stock"),
+            results.variant("sweep", settings=own),
+            results.variant("stock_naptime_1s"),
+        )
+    )
+    report = bench_model.build([results.result(found, results.experiment("cost"))])
+    better, worse = (report.differences(side) for side in ("better", "worse"))
+    assert [(one.section.anchor, one.row.metric.name) for one in better] == [
+        *(("insert", "kept"), ("cost", "kept")),
+        *(("insert", "freeze"), ("cost", "freeze")),
+        *(("insert", "removed"), ("cost", "removed")),
+    ]
+    assert better[0].times == math.inf
+    assert [round(one.times, 2) for one in better[2::2]] == [18.85, 3.02]
+    assert [(one.section.anchor, one.row.change) for one in worse] == [
+        ("insert", "30 % more"),
+        ("cost", "30 % more"),
+    ]
+    assert worse[0].text == (
+        "WAL written by vacuums: 30 % more. 312 MB with pg_sweep, 240 MB for stock "
+        "(insert: sweep.min_interval = 2s)"
+    )
+    assert worse[1].where == "cost: pg_sweep's defaults"
+    assert report.same_text == "The same in 4 figures: insert 2, cost 2."
+    page = bench_page.html(report)
+    head = page.split('class="card experiment"')[0]
+    assert head.index('id="worse-title"') < head.index('id="better-title"')
+    for one in (*better, *worse):
+        assert f'<a href="#{one.section.anchor}">{one.section.experiment.name}</a>' in head
+        assert one.row.change in head
+        assert one.values in head
+    assert "sweep.min_interval = 2s" in head
+    assert "in 4: " in head
+    text = markdown.results(report)
+    rows = [line for line in text.splitlines() if line.startswith("| WAL written by vacuums: 30")]
+    assert ["(insert: " in rows[0], "(cost: " in rows[1]] == [True, True]
+    assert "| Rows kept back: none at all. " in rows[0]
+    assert "The same in 4 figures" in text.split("## ")[0]
+
+
+def test_no_loss_is_folded_away() -> None:
+    """However many figures are worse, all of them are shown. Only better ones are folded."""
+    many = [
+        results.experiment(f"number_{i}", metrics=(results.METRICS[1], results.METRICS[4]))
+        for i in range(20)
+    ]
+    head = bench_page.html(bench_model.build([results.result(*many)])).split("<details>")[0]
+    assert head.count("30 % more") == 20
+    alone = [results.experiment(f"number_{i}", metrics=results.METRICS[1:2]) for i in range(20)]
+    page = bench_page.html(bench_model.build([results.result(*alone)]))
+    assert "No figure is worse with pg_sweep." in page
+    assert f"<summary>{20 - bench_page.SHOWN_BETTER} more</summary>" in page
+
+
+def test_words_of_differences() -> None:
+    def said(ours: float, other: float) -> str:
+        metric = results.METRICS[1]
+        return words.difference(verdict.compare(metric, (ours,), (other,)))
+
+    assert said(72, 100) == "28 % less"
+    assert said(48, 10_000) == "99.5 % less"
+    assert said(1, 10_000) == "99.99 % less"
+    assert said(310, 100) == "3.1 times as much"
+    assert said(0, 100) == "none at all"
+    assert said(5, 0) == "the other has 0"
+    assert words.capital("pg_class, largest") == "pg_class, largest"
+    assert words.capital("rows read") == "Rows read"
 
 
 def test_files(pgsweep: Pgsweep, file: Path, tmp_path: Path) -> None:
@@ -210,3 +287,39 @@ def test_errors_are_one_line(pgsweep: Pgsweep, file: Path, tmp_path: Path) -> No
         assert found.code == 2, arguments
         assert found.err.count("\n") == 1
         assert found.err.startswith("pgsweep: error: ")
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"sweep.mode": "act"}, "; sweep.mode = act, all else at pg_sweep's defaults."),
+        (
+            {"sweep.mode": "act", "sweep.min_interval": "2s"},
+            "sweep.mode = act, and not pg_sweep's default settings: sweep.min_interval = 2s.",
+        ),
+    ],
+)
+def test_every_experiment_names_its_settings(own: dict[str, str], said: str) -> None:
+    base = {"shared_buffers": "64MB", "autovacuum_naptime": "60s"}
+    library = {"shared_preload_libraries": "pg_sweep"}
+    found = results.experiment(
+        variants=(
+            results.variant("stock", settings=base),
+            results.variant("sweep", settings={**base, **library, **own}),
+            results.variant("stock_naptime_1s", settings={**base, "autovacuum_naptime": "1s"}),
+        )
+    )
+    (section,) = bench_model.build([results.result(found)]).sections
+    common, *each = section.settings
+    assert common.startswith("All servers: shared_buffers = 64MB, fsync = off")
+    assert any(line.endswith(said) for line in each), each
+    assert any("autovacuum_naptime = 1s" in line for line in each)
+    page = bench_page.html(bench_model.build([results.result(found)]))
+    assert "shared_buffers = 64MB, fsync" in page.split("<table")[0]
+
+
+def test_an_existing_server_has_settings_of_its_own() -> None:
+    settings = {"autovacuum": "on", "shared_preload_libraries": "", "shared_buffers": "16384"}
+    found = results.experiment(variants=(results.variant("stock", settings=settings),))
+    (section,) = bench_model.build([results.result(found)]).sections
+    assert section.settings[0].startswith("An existing server, with autovacuum = on")

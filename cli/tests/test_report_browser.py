@@ -18,7 +18,8 @@ import browser
 import results
 import samples
 from pgsweep.report import bench_model, bench_page, live_page
-from test_report_live import day, holder, run
+from test_day import a_day
+from test_report_live import day, run
 
 PHONE, DESK = 360, 1280
 REQUIRED = os.environ.get("PG_SWEEP_BROWSER") == "required"
@@ -28,7 +29,8 @@ pytestmark = pytest.mark.skipif(
     reason="NOT TESTED: reports in a browser: no chromium or google-chrome is installed here",
 )
 
-# Of the plots that are shown: how many marks with a size each has, and whether it is inside.
+# For each plot that is shown: how many marks of some size it has, and whether it is inside the
+# page.
 PLOTS = """
 [...document.querySelectorAll('figure.plot')].map(figure => {
   const svg = [...figure.querySelectorAll('svg')].filter(svg => svg.getClientRects().length);
@@ -60,17 +62,18 @@ def chromium() -> Iterator[browser.Browser]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The report of two results, and that of a server's day."""
+    """The report of two results, that of the experiment day, and that of a server's last day."""
     folder = tmp_path_factory.mktemp("pages")
     first = results.result(results.experiment(), results.experiment("cost"))
     second = results.result(results.experiment(), started_at="2026-11-21T10:00:00+00:00")
     live = day(
         runs=tuple(run(i * 13, 400, relname=f"t{i % 7}", blks_read=i * 999) for i in range(99)),
         progress=samples.snapshot().progress,
-        holders=(holder(),),
+        blockers=(samples.blocker(),),
     )
     texts = {
         "bench": bench_page.html(bench_model.build([first, second])),
+        "day": bench_page.html(bench_model.build([results.result(a_day())])),
         "live": live_page.html(live),
     }
     files = {name: folder / f"{name}.html" for name in texts}
@@ -80,7 +83,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def colours(png: Path) -> int:
-    """Return how many different bytes the compressed picture's rows have: 1 for an empty one."""
+    """Return how many different bytes the rows of a PNG have, which is 1 for an empty picture."""
     data, position, packed = png.read_bytes(), 8, b""
     while position < len(data):
         (length,) = struct.unpack(">I", data[position : position + 4])
@@ -95,7 +98,7 @@ def colours(png: Path) -> int:
     [(PHONE, False), (DESK, False), (PHONE, True)],
     ids=["phone", "desk", "phone-dark"],
 )
-@pytest.mark.parametrize(("name", "plots"), [("bench", 4), ("live", 3)])
+@pytest.mark.parametrize(("name", "plots"), [("bench", 4), ("day", 2), ("live", 3)])
 def test_page(
     chromium: browser.Browser,
     pages: dict[str, Path],
@@ -127,8 +130,28 @@ def test_page(
     assert colours(picture) > 30
 
 
+@pytest.mark.parametrize("width", [PHONE, DESK], ids=["phone", "desk"])
+def test_better_and_worse_stand_side_by_side(
+    chromium: browser.Browser, pages: dict[str, Path], width: int
+) -> None:
+    """On a wide screen better is at the left of worse. On a narrow one worse comes first."""
+    chromium.open(pages["bench"], width)
+    better, worse = (
+        chromium.evaluate(
+            f"document.querySelector('.side.{side}').getBoundingClientRect().toJSON()"
+        )
+        for side in ("better", "worse")
+    )
+    if width == DESK:
+        assert better["top"] == worse["top"]
+        assert better["right"] <= worse["left"]
+    else:
+        assert better["left"] == worse["left"]
+        assert worse["bottom"] <= better["top"]
+
+
 def test_the_policy_holds(chromium: browser.Browser, pages: dict[str, Path]) -> None:
-    """What would be a complaint is seen as one: else the test above could not fail."""
+    """A violation is seen as a complaint. Otherwise the test above could not fail."""
     file = pages["bench"].with_name("bad.html")
     bad = '<script>console.log(1)</script><img src="https://example.invalid/x.png">'
     file.write_text(pages["bench"].read_text().replace("<main>", f"<main>{bad}"))

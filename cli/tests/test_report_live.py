@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,10 @@ import pytest
 
 import samples
 from conftest import Pgsweep
-from pgsweep.model import Day, Decision, Holder, LastHour, Run
+from pgsweep.lab.server import ThrowawayServer
+from pgsweep.model import Day, Decision, HourOfTable, LastHour, Run
 from pgsweep.report import live_model, live_page, live_sums, markdown
-from pgsweep.server import ThrowawayServer
 from samples import NOW
-
-HOLD = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT pg_sleep(600)"
 
 
 def run(minutes: float, took: float = 60.0, **given: Any) -> Run:
@@ -24,14 +21,6 @@ def run(minutes: float, took: float = 60.0, **given: Any) -> Run:
     end = NOW - timedelta(minutes=minutes)
     base = {"started_at": end - timedelta(seconds=took), "ended_at": end, "relid": 1}
     return samples.run(**{**base, **given})
-
-
-def holder(**given: Any) -> Holder:
-    """Return a transaction that is open for two hours."""
-    base = {"kind": "transaction", "name": "psql", "pid": 7, "datname": "bench"}
-    more = {"usename": "me", "state": "idle in transaction", "since": NOW - timedelta(hours=2)}
-    rest = {"xid_age": 1234, "catalog_xid_age": None, "active": None}
-    return Holder(**{**base, **more, **rest, **given})
 
 
 def day(**given: Any) -> Day:
@@ -48,6 +37,7 @@ def day(**given: Any) -> Day:
             run(300, datname="other", relid=99, schemaname=None, relname=None, cost=9),
         ),
         "databases": (samples.database(),),
+        "blockers": (),
     }
     return Day(**{**base, **given})
 
@@ -57,6 +47,60 @@ def test_tables_by_cost() -> None:
     assert (first.name, first.runs, first.cost) == ("bench.a", 2, 6420)
     assert first.cost_by == {"sweep": 3210, "autovacuum": 3210}
     assert second.name == "other oid 99"
+
+
+def hour(ago: int, relid: int | None = 1, **given: Any) -> HourOfTable:
+    """Return what the runs of a table, so many hours ago, came to."""
+    base: dict[str, Any] = {
+        "hour": NOW - timedelta(hours=ago),
+        "datid": relid,
+        "datname": "bench" if relid else None,
+        "relid": relid,
+        "schemaname": "pg_catalog" if relid else None,
+        "relname": "pg_attribute" if relid else None,
+        "command": "VACUUM",
+        "started_by": "sweep",
+        "runs": 7200,
+        "failed": 0,
+        "cancelled": 2,
+        "skipped": 0,
+        "blks_read": 1280,
+        "blks_dirtied": 128,
+        "wal_bytes": 1 << 20,
+        "cost": 100_000,
+        "tuples_removed": 5,
+        "run_time": 60_000.0,
+        "dead_not_removable": ago,
+        "last_ended_at": NOW - timedelta(hours=ago),
+    }
+    return HourOfTable(**{**base, **given})
+
+
+def test_runs_that_are_forgotten_count() -> None:
+    hours = (
+        hour(1),
+        hour(2),
+        hour(2, command="ANALYZE", started_by="autovacuum", runs=3, cost=10, cancelled=0),
+        hour(3, relid=None, runs=50, cost=7, cancelled=0),
+    )
+    since = NOW - timedelta(hours=24, minutes=20)
+    busy = day(history=hours, history_since=since, runs_since=NOW - timedelta(minutes=2))
+    first, rest = live_sums.by_table(busy)
+    assert (first.name, first.runs, first.cost) == ("bench.pg_catalog.pg_attribute", 14403, 200_010)
+    assert (first.seconds, first.removed, first.kept) == (180.0, 15, 1)
+    assert (rest.name, rest.runs) == (live_sums.REST, 50)
+    today = live_model.build(busy)
+    assert today.title == "Vacuums of the last day"
+    assert today.text.startswith(
+        "14,450 vacuums and 3 analyzes of 1 table and others: "
+        "14,450 by pg_sweep, 3 by autovacuum; 40 MB read"
+    )
+    assert (
+        f"counted by the hour, from {since.astimezone():%Y-%m-%d %H:%M} on; 4 cancelled."
+        in today.text
+    )
+    assert today.single_runs.startswith("Single runs are all known since ")
+    assert live_model.build(day()).single_runs == ""
 
 
 def test_rates_add_up_to_what_was_moved() -> None:
@@ -94,39 +138,92 @@ def test_running_vacuums_count_once() -> None:
 
 
 def test_old_holders_need_attention() -> None:
-    slot = holder(kind="replication slot", name="s<1>", pid=None, since=None, xid_age=None)
-    found = day(
-        holders=(
-            holder(),
-            holder(kind="standby feedback", name="s2"),
-            holder(name="young", since=NOW - timedelta(seconds=1)),
-            Holder(**{**vars(slot), "catalog_xid_age": 2_000_000, "active": False}),
-        )
+    old = samples.blocker(since=NOW - timedelta(hours=2), age=1234)
+    slot = samples.blocker(
+        kind="logical slot", name="s<1>", pid=None, since=None, state="inactive", age=90_000
     )
+    found = day(blockers=(old, slot))
     problems = live_model.build(found).problems
-    assert problems[0].startswith('Transaction "psql" of process 7, 1,234 transactions old')
-    assert problems[1].startswith('Replication slot "s<1>", 2,000,000 transactions old')
-    assert "left 154 dead rows" in problems[2]
-    assert len(problems) == 3
+    assert problems[0] == (
+        "Horizon held by a session idle in transaction, process 4712 for 2 h: see pgsweep blockers"
+    )
+    assert "left 154 dead rows" in problems[1]
+    assert problems[1].endswith("process 4712, 1,234 transactions old")
+    assert len(problems) == 2
     page = live_page.html(found)
     assert "s&lt;1&gt;" in page
-    assert "inactive, catalogs only" in page
     assert "s\\<1\\>" in markdown.live(live_model.build(found))
+    # A holder that was there only for a moment is not mentioned.
+    young = samples.blocker(since=NOW - timedelta(seconds=5), age=3)
+    today = live_model.build(day(blockers=(young,)))
+    assert (today.problems, today.horizon.rows) == ((), ())
+    assert "for longer than a minute" in today.horizon.text
+    # The page has nobody's query in it.
+    assert "SELECT 1" not in page
+
+
+def decision(name: str, **given: Any) -> Decision:
+    base: dict[str, Any] = dict.fromkeys(Decision.__dataclass_fields__)
+    base |= {"datname": "bench", "relid": 1, "relname": "t", "last_at": NOW}
+    return Decision(**{**base, "decision": name, "reason": "because", **given})
 
 
 def test_decisions_that_explain() -> None:
-    base: dict[str, Any] = dict.fromkeys(Decision.__dataclass_fields__)
-    base |= {"datname": "bench", "relid": 1, "relname": "t", "last_at": NOW}
-    rows = tuple(
-        Decision(**{**base, "decision": decision, "reason": "because"})
-        for decision in ("vacuumed", "locked", "below threshold")
-    )
+    rows = tuple(decision(name) for name in ("vacuumed", "locked", "below threshold", "analyzed"))
     found = live_model.build(day(decisions=rows)).decisions
     assert [row[1] for row in found.rows] == ["locked"]
 
 
+def test_a_decision_of_before_says_nothing() -> None:
+    """Somebody vacuumed the table since, or that was longer ago than the page looks back."""
+    rows = (
+        decision("locked", last_at=NOW - timedelta(minutes=30)),
+        decision("cancelled", relid=2, last_at=NOW - timedelta(hours=30)),
+        decision("failed", relid=3, last_at=NOW - timedelta(minutes=30)),
+    )
+    found = live_model.build(day(decisions=rows, runs=(run(10, relid=1),))).decisions
+    assert [row[1] for row in found.rows] == ["failed"]
+
+
+def test_an_old_reason_is_not_in_todays_mode() -> None:
+    row = decision("would vacuum", reason="sweep.mode is act")
+    today = live_model.build(day(decisions=(row,)))
+    assert today.decisions.rows[0][2] == "sweep.mode was observe"
+    assert "sweep.mode is now act" in today.lead
+
+
+def test_rows_that_stay_are_counted_once() -> None:
+    runs = tuple(run(i, relname="a", dead_not_removable=100) for i in range(1, 11))
+    (total,) = live_sums.by_table(day(runs=runs))
+    assert (total.runs, total.removed, total.kept) == (10, 201_000, 100)
+    # The last vacuum could remove all of them.
+    (total,) = live_sums.by_table(day(runs=(run(0, relname="a", dead_not_removable=0), *runs)))
+    assert total.kept == 0
+
+
+def test_rows_that_say_nothing_are_left_out() -> None:
+    idle = {"cost": 0, "tuples_removed": 0, "dead_not_removable": 0}
+    runs = (run(1, relname="busy"), *(run(2, relname=f"idle{i}", **idle) for i in range(3)))
+    unknown = samples.database(datname="template0", relations=0, due=None, xid_age=5)
+    today = live_model.build(day(runs=runs, databases=(samples.database(), unknown)))
+    assert [row[0] for row in today.tables.rows] == ["bench.busy"]
+    assert "Left out: 3 tables whose vacuums cost nothing." in today.tables.text
+    assert [row[0] for row in today.databases.rows] == ["bench"]
+    assert "Nothing is known of template0." in today.databases.text
+    assert "none of them" not in today.text
+    assert "none failed" not in today.text
+
+
+def test_less_than_a_day_is_called_so() -> None:
+    today = live_model.build(day(since=NOW - timedelta(hours=5, minutes=30)))
+    assert today.title == "Vacuums of the last 5 h"
+    assert live_model.build(day()).title == "Vacuums of the last day"
+    empty = live_model.build(day(runs=(), since=NOW - timedelta(minutes=90)))
+    assert empty.text == "No vacuum ran in the last 90 min, and none is running."
+
+
 def test_the_views(pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path) -> None:
-    """As a member of pg_monitor, with an open transaction, a prepared one left out."""
+    """A member of pg_monitor gets the report."""
     flags = list(stub.flags("stub"))
     flags[flags.index("-U") + 1] = "watcher"
     page = tmp_path / "live.html"
@@ -136,28 +233,10 @@ def test_the_views(pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path) -> N
     found = pgsweep("report", "--live", "--markdown", *flags[:-2], "stub")
     assert found.code == 0, found.err
     assert "| bench.events |" in found.out
+    assert "| idle in transaction | psql alice pid 4712 | bench |" in found.out
 
 
 def test_errors(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
     found = pgsweep("report", "--live", *stub.flags("bare"))
     assert found.code == 2
     assert 'extension "pg_sweep" is not installed' in found.err
-
-
-def test_a_holder_is_seen(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
-    holding = stub.start(
-        ["psql", *stub.flags("postgres"), "-c", HOLD],
-        "holder.log",
-    )
-    flags = list(stub.flags("stub"))
-    flags[flags.index("-U") + 1] = "watcher"
-    try:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            found = pgsweep("report", "--live", "--markdown", *flags)
-            if "| transaction | psql postgres pid" in found.out:
-                break
-        assert "| transaction | psql postgres pid" in found.out, found.out
-    finally:
-        holding.terminate()
-        holding.wait()

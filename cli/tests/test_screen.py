@@ -28,6 +28,16 @@ def test_header() -> None:
     assert "every 1 s" in second.plain
 
 
+def test_due_is_one_number() -> None:
+    queue = tuple(samples.waiting(relid=number) for number in range(60))
+    snapshot = samples.snapshot(queue=queue, status=samples.status(due=70))
+    _, second = screen.header(snapshot, UiState(), 120)
+    assert "due 60 of 812" in second.plain
+    assert screen.panel_title(Panel.QUEUE, snapshot) == "4 next vacuums (60)"
+    asked = samples.snapshot(queue=(*queue, samples.waiting(relid=77, score=None)))
+    assert screen.panel_title(Panel.QUEUE, asked) == "4 next vacuums (60 and 1 asked for)"
+
+
 def test_header_before_the_first_snapshot() -> None:
     _, second = screen.header(None, UiState(), 80)
     assert "connecting" in second.plain
@@ -124,7 +134,7 @@ def test_databases() -> None:
 def with_queue() -> Snapshot:
     rows = (
         samples.waiting(),
-        samples.waiting(position=2, relid=9, relname=None, schemaname=None, requested=True),
+        samples.waiting(position=2, relid=9, relname=None, schemaname=None, requested_by="alice"),
     )
     return replace(samples.snapshot(), queue=rows)
 

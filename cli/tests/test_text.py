@@ -99,4 +99,6 @@ def test_phase() -> None:
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:
-    assert text.printable("evil\x1b[2Jname\n") == "evil?[2Jname?"
+    assert text.printable("evil\x1b[2Jname\n") == r"evil\x1b[2Jname\n"
+    # A character that reverses the direction of writing is shown escaped.
+    assert text.printable("a\u202eb c") == r"a\u202eb c"

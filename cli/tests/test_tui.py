@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from pgsweep import db
+from pgsweep.lab.server import ThrowawayServer
 from pgsweep.render import screen
-from pgsweep.server import ThrowawayServer
 from pgsweep.tui.app import PanelWidget, TopApp
 from pgsweep.tui.state import Panel
 

@@ -14,20 +14,20 @@ import pytest
 
 import samples
 from pgsweep import errors
-from pgsweep.bench.progress import Reporter
 from pgsweep.fit import Throttled, fit, fit_throttled
+from pgsweep.lab.progress import Reporter
 from pgsweep.model import Run
 from pgsweep.render import tune as render
 from pgsweep.report import tune_plot
 from pgsweep.tune import advice, history, kept, machine, measure, model, settings, targets
 from pgsweep.tune.advice import advise, corrected, verify
 from pgsweep.tune.answer import Answer
-from pgsweep.tune.experiment import Plan
 from pgsweep.tune.model import Measured, Point
+from pgsweep.tune.plan import Plan
 from pgsweep.tune.settings import Current, Kept, Setting
 from pgsweep.tune.targets import Targets
 
-# Seed 004: limit, rows/s; with limits 200 and 35 it has the other figures, too.
+# Seed 004, as limit and rows/s. With limits 200 and 35 it has the other figures, too.
 SEED = ((200, 32545), (85, 13644), (50, 7812), (35, 6015))
 ASKED = Targets(5000, device=20, cpu=20)
 
@@ -48,7 +48,10 @@ def point(limit: int, rows_per_s: float, device: float | None = None, cpu: float
 
 
 def seed() -> Measured:
-    """Return the article's table; device % of the limits between goes with the rate."""
+    """Return the article's table.
+
+    The device's share at the limits between goes with the rate.
+    """
     device = {200: 35.0, 85: 17.0, 50: 11.7, 35: 10.0}
     return Measured(
         "experiment",
@@ -179,18 +182,18 @@ def test_both_cannot_be_had() -> None:
     assert "20% allow limit" in conflict
     assert found.for_rate is not None
     assert found.for_shares is not None
-    # The share holds.
+    # The share is kept.
     assert found.limit == found.for_shares < found.for_rate
     assert corrected(found, verify(point(found.limit, 1000), asked), asked) is None
 
 
 def test_share_that_no_limit_keeps() -> None:
-    """Then somebody else keeps the device busy, and a smaller limit is no help."""
+    """Somebody else keeps the device busy then, and a smaller limit does not help."""
     found = advise(seed(), Targets(5000, device=2))
     (conflict,) = found.conflicts
     assert "cannot be kept at any limit" in conflict
     assert found.limit == found.for_rate
-    # The other share holds all the same.
+    # The other share is kept all the same.
     both = advise(
         replace(seed(), points=tuple(replace(p, cpu_percent=p.limit / 10) for p in seed().points)),
         Targets(30000, device=2, cpu=5),
@@ -306,7 +309,7 @@ def test_experiment_tries_again_when_the_curve_was_wrong(
 
 
 def past(**given: object) -> list[Run]:
-    """Return twenty vacuums of 8 s, asleep for 6, at limit 200 and 2 ms."""
+    """Return twenty vacuums of 8 s that slept for 6 s, at limit 200 and 2 ms."""
     base: dict[str, object] = {
         "started_at": samples.NOW - timedelta(seconds=8),
         "ended_at": samples.NOW,
@@ -326,7 +329,7 @@ def test_history() -> None:
     found = history.measured(past(), (200, 35), 2.0, 8192)
     assert found.cost_per_row == pytest.approx(6)
     fast, slow = found.points
-    # 14 µs of work a row, and 6 credits of which 200 take 2 ms, stretched by a tenth
+    # A row takes 14 µs of work and 6 credits. 200 credits take 2 ms, stretched by a tenth.
     assert fast.rows_per_s == pytest.approx(1 / (1.4e-5 + 6 * 1.1 * 0.002 / 200))
     assert slow.rows_per_s == pytest.approx(1 / (1.4e-5 + 6 * 1.1 * 0.002 / 35))
     assert fast.read_mb_per_s == pytest.approx(fast.rows_per_s * 100 / 100_000)
@@ -340,7 +343,7 @@ def test_history() -> None:
 
 @pytest.mark.parametrize("delay_time", [None, 0.0])
 def test_history_whose_naps_were_not_seen(delay_time: float | None) -> None:
-    """They are what they should have been, and are not counted as work."""
+    """Naps are taken to be as long as they should have been, and are not counted as work."""
     (found, _) = history.measured(past(delay_time=delay_time), (200, 35), 2.0, 8192).points
     assert found.rows_per_s == pytest.approx(100_000 / 8)
 
@@ -408,6 +411,19 @@ def test_budget() -> None:
     assert few == (Setting("sweep.write_limit", "5.6"),)
 
 
+def test_less_than_the_floor_is_said() -> None:
+    budget = settings.budget(point(31, 5040), ASKED, set(settings.BUDGET))
+    assert settings.below_floor(budget, 2.0) == ()
+    assert settings.below_floor(budget, None) == ()
+    (said,) = settings.below_floor(budget, 5.5)
+    assert said.startswith("sweep.read_limit = 5.1 is less than sweep.floor, 5.5 MB/s")
+    assert len(settings.below_floor(budget, 8.0)) == 2
+    shown = replace(answer(), warnings=(said,))
+    text = " ".join(line.plain.strip() for line in render.verdict_lines(shown, 80))
+    assert "note sweep.read_limit = 5.1 is less than sweep.floor" in " ".join(text.split())
+    assert said in json.loads(render.document(shown))["recommendation"]["remarks"]
+
+
 def now(name: str, shown: str, auto: str | None = None) -> dict[str, Current]:
     return {name: Current(name, shown, "default" if auto is None else "configuration file", auto)}
 
@@ -422,11 +438,11 @@ def test_what_was_there_first_is_remembered() -> None:
     first = settings.changes(PLAIN, now(settings.LIMIT, "-1") | now(settings.DELAY, "2ms"))
     once = settings.kept_after({}, first)
     assert once == {settings.LIMIT: Kept(None, "31")}
-    # A second --apply replaces our own value: that is not what there was.
+    # A second --apply replaces our own value. What is kept is still what was there first.
     again = now(settings.LIMIT, "31", "31") | now(settings.DELAY, "2ms")
     second = settings.changes(settings.plain(40, 2.0), again)
     assert settings.kept_after(once, second) == {settings.LIMIT: Kept(None, "40")}
-    # But what somebody has set between the two is.
+    # If somebody set a value between the two, that value is kept.
     other = now(settings.LIMIT, "77", "77") | now(settings.DELAY, "2ms")
     third = settings.changes(settings.plain(40, 2.0), other)
     assert settings.kept_after(once, third) == {settings.LIMIT: Kept("77", "40")}
@@ -535,7 +551,7 @@ def test_answer_of_an_experiment() -> None:
     shown = text(answer(verified=5040))
     assert max(len(line) for line in shown.splitlines()) <= 80
     assert "R² = 0.99" in shown
-    assert "met: 5,040 rows/s, wanted 5,000 (+0.8%; −5 to +20% is met)" in shown
+    assert "met: 5,040 rows/s, wanted 5,000 (+0.8%, and −5 to +20% is met)" in shown
     assert "autovacuum_vacuum_cost_limit = 3" in shown
     assert "from /proc/PID/schedstat" in shown
     head, *rows = shown.splitlines()[:6]
@@ -558,7 +574,7 @@ def test_answer_when_both_cannot_be_had() -> None:
 def test_answer_of_the_past() -> None:
     measured = history.measured(past(), (200, 85, 50, 35), 2.0, 8192)
     shown = text(answer(measured, Targets(5000)))
-    assert "no: nothing was run; --experiment does it" in shown
+    assert "no, nothing was run. --experiment does it" in shown
     assert "R²" not in shown
     assert "● reckoned" in shown
     assert "reckoned from sweep.runs, not verified" in shown
@@ -567,7 +583,7 @@ def test_answer_of_the_past() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_plot_fits(width: int) -> None:
     lines = [line.plain for line in render.plot_lines(answer(verified=5040), width)]
-    # the legend may be longer than a terminal that narrow
+    # The legend may be longer than such a narrow terminal is wide.
     assert max(len(line) for line in lines[:-1]) <= width
     drawn = "".join(lines[:-1])
     assert drawn.count("●") >= 3
@@ -598,7 +614,7 @@ def test_changes_are_shown() -> None:
     assert lines[0].plain == "1 setting to restore:"
     assert lines[1].plain == (
         "  autovacuum_vacuum_cost_limit: 40 (configuration file) → not set in "
-        "postgresql.auto.conf; was changed since, pgsweep had set 31"
+        "postgresql.auto.conf, changed since: pgsweep had set 31"
     )
     assert render.change_lines((), "to restore") == []
     assert advice.FAR > 1

@@ -18,11 +18,11 @@ import pytest
 
 from conftest import STUB, Pgsweep, Result
 from pgsweep import commands, db, errors, model
-from pgsweep.bench import pagecache
-from pgsweep.bench.progress import Reporter
-from pgsweep.interrupts import Interrupts
-from pgsweep.server import ThrowawayServer, default_pg_config
-from pgsweep.tune import change, experiment, kept, measure, settings
+from pgsweep.lab import pagecache
+from pgsweep.lab.progress import Reporter
+from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep.tune import change, experiment, kept, measure, plan, settings
+from pgsweep.tune import scratch as databases
 
 pytestmark = pytest.mark.server
 
@@ -30,7 +30,7 @@ PATIENCE_S = 30.0
 ASKED = ("--reclaim-rate", "5000")
 TINY = ("--experiment", "--scale", "0.02", "--repeats", "1", "--limits", "1000,20", *ASKED)
 PAST = ("--from-history", *ASKED)
-# Twenty vacuums and more that took 8 s and slept for 6.6 s, at 6 credits a row.
+# There are more than twenty vacuums that took 8 s and slept for 6.6 s, at 6 credits a row.
 RUNS = """
     UPDATE sweep.runs SET tuples_removed = 100000, cost = 600000, cost_limit = 200,
         cost_delay = 2, delay_time = 6600, started_at = ended_at - interval '8 s'
@@ -86,14 +86,14 @@ def test_experiment(pgsweep: Pgsweep, server: ThrowawayServer, tmp_path: Path) -
     picture = tmp_path / "plot.svg"
     where = server.flags("postgres")
     shares = ("--device", "100%", "--cpu", "100%")
-    # so slow that its naps are most of it
+    # This limit is so slow that naps are most of the time.
     limits = ("--limits", "1000,5")
     result = pgsweep("tune", *TINY, *limits, *shares, "--json", "--svg", str(picture), *where)
     assert result.code in (0, 1), result.err
     found = result.json()
     assert [point["limit"] for point in found["points"]] == [1000, 5]
     fast, slow = found["points"]
-    dead = experiment.LEAST_ROWS_PER_TABLE // 5 * 6
+    dead = plan.LEAST_ROWS_PER_TABLE // 5 * 6
     assert fast["rows"] == slow["rows"] == dead
     assert fast["rows_per_s"] > slow["rows_per_s"] > 0
     # Nothing was in shared buffers, and nothing was dirty there.
@@ -129,7 +129,7 @@ def test_experiment_without_the_right(pgsweep: Pgsweep, server: ThrowawayServer)
     assert 'ALTER ROLE "nobody_special" CREATEDB' in last(result)
 
 
-@pytest.mark.parametrize("name", [experiment.FILLED, experiment.COPY])
+@pytest.mark.parametrize("name", [databases.FILLED, databases.COPY])
 def test_somebodys_database_is_left_alone(
     pgsweep: Pgsweep, server: ThrowawayServer, name: str
 ) -> None:
@@ -150,21 +150,21 @@ def test_what_was_measured_outlives_a_database_that_cannot_be_dropped(
 
     def run(*given: Any) -> Any:
         found = done(*given)
-        server.psql("postgres", f"ALTER DATABASE {experiment.FILLED} IS_TEMPLATE true")
+        server.psql("postgres", f"ALTER DATABASE {databases.FILLED} IS_TEMPLATE true")
         return found
 
     monkeypatch.setattr(measure, "run", run)
-    monkeypatch.setattr(experiment, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(databases, "PATIENCE_S", 0.5)
     try:
         result = pgsweep("tune", *TINY, *server.flags("postgres"))
-        assert f'database "{experiment.FILLED}" could not be dropped: cannot drop' in result.err
-        assert f"Run DROP DATABASE IF EXISTS {experiment.FILLED}" in result.err
+        assert f'database "{databases.FILLED}" could not be dropped: cannot drop' in result.err
+        assert f"Run DROP DATABASE IF EXISTS {databases.FILLED}" in result.err
         assert "autovacuum_vacuum_cost_limit = " in result.out
         assert result.code in (0, 1)
-        assert scratch(server) == experiment.FILLED
+        assert scratch(server) == databases.FILLED
     finally:
-        server.psql("postgres", f"ALTER DATABASE {experiment.FILLED} IS_TEMPLATE false")
-        server.psql("postgres", f"DROP DATABASE {experiment.FILLED}")
+        server.psql("postgres", f"ALTER DATABASE {databases.FILLED} IS_TEMPLATE false")
+        server.psql("postgres", f"DROP DATABASE {databases.FILLED}")
 
 
 def test_more_than_the_disk_has(pgsweep: Pgsweep, server: ThrowawayServer) -> None:
@@ -183,7 +183,7 @@ tuples: 0 removed, 1200 remain, 200 are dead but not yet removable
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        (SAID.format(copy=experiment.COPY), "something holds the horizon"),
+        (SAID.format(copy=databases.COPY), "something holds the horizon"),
         ("Vakuum fertig", "did not say what it did"),
     ],
 )
@@ -196,9 +196,8 @@ def test_vacuum_that_says_something_else(said: str, message: str) -> None:
         def run(self, _statement: str) -> None:
             self.notices.append(said)
 
-    scratch = experiment.Scratch(lambda _dbname: {}, Interrupts(), Reporter(1))
     with pytest.raises(errors.QueryError, match=message) as caught:
-        scratch.vacuum(Session(), "table1")  # type: ignore[arg-type]
+        experiment.vacuum(Session(), "table1", Reporter(1))  # type: ignore[arg-type]
     assert caught.value.hint
 
 
@@ -216,11 +215,11 @@ def test_interrupted(server: ThrowawayServer, said: str, number: signal.Signals)
         text=True,
     )
     if said == "limit 1,":
-        # In the middle of the vacuums of the first run, not at its beginning.
+        # This is in the middle of the vacuums of the first run, and not at its beginning.
         said = "limit 2"
         query = (
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'VacuumDelay' "
-            f"AND datname = '{experiment.COPY}'"
+            f"AND datname = '{databases.COPY}'"
         )
     else:
         query = ""
@@ -235,7 +234,7 @@ def test_interrupted(server: ThrowawayServer, said: str, number: signal.Signals)
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 128 + number
-    assert "interrupted; the scratch databases are dropped" in err
+    assert "interrupted, the scratch databases are dropped" in err
     assert scratch(server) == ""
 
 
@@ -314,7 +313,7 @@ def test_apply_and_undo(pgsweep: Pgsweep, server: ThrowawayServer, state: Path) 
     (file,) = state.iterdir()
     assert str(file) in result.err
 
-    # Applying the same again changes nothing; another value keeps what was there first.
+    # Applying the same again changes nothing. Another value keeps what was there first.
     result = pgsweep("tune", *PAST, "--apply", "--yes", *where)
     assert "nothing to apply" in result.err
     result = pgsweep("tune", "--from-history", "--reclaim-rate", "4000", "--apply", "--yes", *where)
@@ -334,7 +333,10 @@ def test_apply_and_undo(pgsweep: Pgsweep, server: ThrowawayServer, state: Path) 
 
 
 def test_what_was_not_set_is_reset(state: Path) -> None:
-    """And a setting of a library's, whose name is two words; 15 hides those of no library."""
+    """The same for a setting of a library's, whose name is two words.
+
+    15 hides settings of no library.
+    """
     library = {"shared_preload_libraries": "plpgsql"}
     with ThrowawayServer(default_pg_config(), library) as server:
         before = auto_conf(server)
@@ -347,7 +349,7 @@ def test_what_was_not_set_is_reset(state: Path) -> None:
                     settings.Setting(settings.LIMIT, values[1]),
                 ]
                 change.apply(session, identifier, change.planned(session, wanted))
-                # It waits until the server goes by it.
+                # The command waits until the server goes by the new value.
                 now = session.current([name, settings.LIMIT])
                 assert (now[name].shown, now[settings.LIMIT].shown) == values
             names, found = change.to_undo(session, identifier)
@@ -374,7 +376,7 @@ def test_budget_where_the_server_knows_it(
     result = pgsweep("tune", *PAST, "--for", "core", "--format", "postgresql.conf", *where)
     assert "sweep.write_limit" not in result.out
     assert f"{settings.LIMIT} = " in result.out
-    # It does not, really.
+    # The server does not really have these settings.
     result = pgsweep("tune", *PAST, "--apply", "--yes", *where)
     assert result.code == 2
 
@@ -385,7 +387,7 @@ def test_somebody_has_changed_it_since(pgsweep: Pgsweep, server: ThrowawayServer
     server.psql("postgres", f"ALTER SYSTEM SET {settings.LIMIT} = 77")
     result = pgsweep("tune", "--undo", "--yes", *where)
     assert result.code == 2
-    assert "was changed since, pgsweep had set" in result.err
+    assert "changed since: pgsweep had set" in result.err
     assert "somebody has changed it since" in last(result)
     assert f"{settings.LIMIT} = '77'" in auto_conf(server)
     server.psql("postgres", f"ALTER SYSTEM SET {settings.LIMIT} = '1234'")

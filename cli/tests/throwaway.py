@@ -1,4 +1,4 @@
-"""Owns a throwaway server until it is told to end; tests kill it at different moments."""
+"""Owns a throwaway server until it is told to end. Tests kill it at different moments."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.server import ThrowawayServer, default_pg_config
+from pgsweep.lab.server import ThrowawayServer, default_pg_config
 
 
 def main() -> int:
-    """Run until a signal comes; the argument is where the folder goes."""
+    """Run until a signal comes. The argument is where the folder goes."""
     interrupts = Interrupts()
     try:
         with (

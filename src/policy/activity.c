@@ -69,7 +69,9 @@ activity_parse(const char *text, size_t text_size,
 		}
 	}
 
-	/* the server cuts what does not fit: then nobody knows how it went on */
+	/*
+	 * the server cuts what does not fit, and then nobody knows how it went on
+	 */
 	if (end == whole_end && (size_t) (whole_end - start) + 1 >= text_size)
 		return true;
 

@@ -1,7 +1,7 @@
 /*
  * policy/activity.h
- *		Reads the activity text of a core autovacuum worker.  Pure, and safe in
- *		a signal handler: no allocation, bounded.
+ *		Reads the activity text of a core autovacuum worker.  Pure.  It is
+ *		safe in a signal handler, because it allocates nothing and is bounded.
  */
 #ifndef SWEEP_POLICY_ACTIVITY_H
 #define SWEEP_POLICY_ACTIVITY_H
@@ -18,9 +18,10 @@ typedef struct ActivityText
 } ActivityText;
 
 /*
- * schemaname and relname are buffers of size bytes; they are filled only when
- * the text can be split without doubt (a name may itself contain a dot).
- * Returns false when the text is not one of a table (a work item, say).
+ * schemaname and relname are buffers of size bytes.  They are filled only if
+ * the text can be split without doubt, because a name may itself contain a
+ * dot.  Returns false if the text is not about a table, but about a work
+ * item, say.
  */
 extern bool activity_parse(const char *text, size_t text_size,
 						   char *schemaname, char *relname, size_t size,

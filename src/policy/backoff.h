@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * First failure (failures = 1): base_ms; doubled at each further one, at most
- * max_ms.  failures <= 0: no wait.
+ * The first failure (failures = 1) waits base_ms.  Each further one doubles
+ * that, up to max_ms.  With failures <= 0 there is no wait.
  */
 extern int64_t backoff_ms(int64_t base_ms, int64_t max_ms, int failures);
 

@@ -10,7 +10,10 @@ checkpoint_ms_ahead(const CheckpointState *s)
 	int64_t		by_time = s->timeout_ms;
 	double		by_wal;
 
-	/* one that found nothing to write is not seen, but the clock goes on */
+	/*
+	 * a checkpoint that found nothing to write is not seen, but the clock
+	 * goes on
+	 */
 	if (s->timeout_ms > 0 && s->since_ms >= 0)
 		by_time = s->timeout_ms - s->since_ms % s->timeout_ms;
 	if (s->wal_since >= s->wal_limit)

@@ -2,9 +2,11 @@
  * policy/checkpoint.h
  *		When does the next checkpoint begin?  Pure.
  *
+ * It begins checkpoint_timeout after the last one began, or when enough WAL
+ * has been written since.
+ *
  * Source: CheckpointerMain() and XLogCheckpointNeeded() in PostgreSQL (15 to
- * 19): checkpoint_timeout after the last one began, or when so much WAL has
- * been written since.
+ * 19).
  */
 #ifndef SWEEP_POLICY_CHECKPOINT_H
 #define SWEEP_POLICY_CHECKPOINT_H
@@ -20,7 +22,7 @@ typedef struct CheckpointState
 	double		wal_per_ms;		/* bytes, lately */
 } CheckpointState;
 
-/* Milliseconds; 0: at once. */
+/* In milliseconds.  0 if it begins at once. */
 extern int64_t checkpoint_ms_ahead(const CheckpointState *s);
 
 #endif							/* SWEEP_POLICY_CHECKPOINT_H */

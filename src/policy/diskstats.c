@@ -10,10 +10,10 @@
 
 #define SECTOR_BYTES	512
 
-/* Behind the name; the kernel adds more at the end now and then. */
+/* These follow the name.  Now and then the kernel adds more at the end. */
 #define DISK_FIELDS		11
 
-/* Shorter than this and a timer's tick makes up half of it. */
+/* In less than this time a timer's tick makes up half of it. */
 #define SHORTEST_MS		20.0
 
 static bool
@@ -22,7 +22,10 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A number and what is before it; false when there is none on this line. */
+/*
+ * Takes a number and what is before it.  Returns false if there is none on
+ * this line.
+ */
 static bool
 take_number(const char **at, uint64_t *value)
 {
@@ -101,8 +104,8 @@ diskstats_parse(const char *text, unsigned major, unsigned minor, DiskCounters *
 }
 
 /*
- * What is counted in 32 bits of milliseconds begins anew every 50 days, the
- * weighted time much sooner: that is not going back.
+ * What is counted in 32 bits of milliseconds begins anew every 50 days, and
+ * the weighted time much sooner.  That is not going back.
  */
 static double
 since(uint32_t before, uint32_t after)
@@ -132,8 +135,9 @@ diskstats_rates(const DiskCounters *before, const DiskCounters *after, double el
 		return DISK_WENT_BACK;
 
 	/*
-	 * It cannot have been busy for much longer than the time that has gone by
-	 * (the kernel counts in ticks, and notes it when an I/O ends).
+	 * A device cannot have been busy for much longer than the time that has
+	 * gone by.  The kernel counts in ticks, and notes the time when an I/O
+	 * ends.
 	 */
 	if (busy_ms > 2 * elapsed_ms + 1000 || queue_ms >= SINCE_LIMIT ||
 		since(before->read_ms, after->read_ms) >= SINCE_LIMIT ||
@@ -148,7 +152,7 @@ diskstats_rates(const DiskCounters *before, const DiskCounters *after, double el
 	if (ios > 0)
 		out->latency_ms = io_ms / ios;
 	else if (after->in_flight > 0)
-		/* none came back: they take at least as long as we have waited */
+		/* none came back, so they take at least as long as we have waited */
 		out->latency_ms = elapsed_ms;
 	else
 		out->latency_ms = 0;

@@ -22,13 +22,13 @@ typedef struct DiskCounters
 	char		name[DISK_NAME_LEN];
 	uint64_t	reads;			/* completed */
 	uint64_t	read_sectors;	/* of 512 bytes, whatever the device's are */
-	uint32_t	read_ms;		/* of all reads; 32 bits in the kernel, too */
+	uint32_t	read_ms;		/* of all reads (the kernel has 32 bits, too) */
 	uint64_t	writes;
 	uint64_t	write_sectors;
 	uint32_t	write_ms;
 	uint64_t	in_flight;
 	uint32_t	busy_ms;
-	uint32_t	queue_ms;		/* time, times I/Os under way */
+	uint32_t	queue_ms;		/* time, multiplied by the I/Os under way */
 } DiskCounters;
 
 typedef enum DiskParse
@@ -38,7 +38,10 @@ typedef enum DiskParse
 	DISK_GARBAGE				/* its line is not as it should be */
 } DiskParse;
 
-/* Lines of the file, all or some; the last without its end is not looked at. */
+/*
+ * text is all or some lines of the file.  A last line without its end is left
+ * out.
+ */
 extern DiskParse diskstats_parse(const char *text, unsigned major, unsigned minor,
 								 DiskCounters *out);
 
@@ -56,16 +59,17 @@ typedef enum DiskChange
 	DISK_RATES,
 	DISK_ANOTHER,				/* the device is not the one before */
 	DISK_WENT_BACK,				/* a counter did */
-	DISK_NO_TIME				/* too short between the two */
+	DISK_NO_TIME				/* too little time between the two */
 } DiskChange;
 
 extern DiskChange diskstats_rates(const DiskCounters *before, const DiskCounters *after,
 								  double elapsed_ms, DiskRates *out);
 
 /*
- * Does "busy" say how much more the device could do?  Only where it does one
- * I/O after the other: on a flash device, or one with several hardware queues,
- * 100 % busy means that there was always at least one.  -1: not known.
+ * Does "busy" say how much more the device could do?  Only if it does one I/O
+ * after the other.  On a flash device, or one with several hardware queues,
+ * 100 % busy means that there was always at least one.  rotational and
+ * hardware_queues are -1 if they are not known.
  */
 extern bool disk_has_queue(const char *name, int rotational, int hardware_queues);
 

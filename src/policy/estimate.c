@@ -2,15 +2,23 @@
  * policy/estimate.c
  *		How much of a run is done, and when will it end?  Pure.
  *
- * First choice: the cost of the last run of the same table, scaled by the
- * table's size, against the cost so far (the idea of seed 002: "estimate how
- * long it will take to finish, based on current progress and whatever total
- * cost was logged last time").  Second: the counters of the phase, as long as
- * nothing of unknown length follows it.  Otherwise unknown, never invented.
+ * The first choice is the cost of the last run of the same table, scaled by
+ * the table's size, against the cost so far.  That is the idea of seed 002:
+ * "estimate how long it will take to finish, based on current progress and
+ * whatever total cost was logged last time".  The second choice is the
+ * counters of the phase, as long as nothing of unknown length follows it.
+ * Otherwise the end is unknown, and never invented.
+ *
+ * The last run is believed only as far as this one can still cost so much.
+ * The pages that are left cost a read and a write at most, once in the scan
+ * and, where rows are dead, once more in the second pass.  And the further a
+ * scan without dead rows has come, the more its own speed counts.
  */
 #include "estimate.h"
 
-/* Below this the present rate is noise; below that the last run was. */
+#include <math.h>
+
+/* Below these the present rate is noise, and so was the last run. */
 #define MIN_ELAPSED_MS		500.0
 #define MIN_LAST_COST		1000
 
@@ -21,8 +29,82 @@ clamp(double x, double low, double high)
 }
 
 /*
- * The last run's total says how much is left.  A run that already cost more
- * than expected has outgrown that experience: say nothing then.
+ * What the indexes cost is not known before they are done.  With one or two
+ * of them it is about this part of what the heap costs.  The last run knows.
+ * So it is doubted only if it is that much too large.
+ */
+#define INDEX_PART			0.25
+#define DOUBTFUL			0.75
+
+static bool
+has_index_pass(const EstimateInput *in)
+{
+	return in->more_passes || in->last_index_passes > 0;
+}
+
+/* What can the run cost in all, at most?  Negative if nothing says. */
+static double
+most_cost(const EstimateInput *in)
+{
+	double		page = (double) in->page_cost;
+	double		left = clamp((double) (in->units_total - in->units_done), 0, INFINITY);
+	double		revisit = clamp((double) in->to_revisit, 0, INFINITY);
+	double		cost = (double) in->cost;
+	double		indexes;
+
+	if (in->page_cost <= 0)
+		return -1;
+	switch (in->phase)
+	{
+		case ESTIMATE_SCAN:
+			if (in->units_total <= 0)
+				return -1;
+			if (!has_index_pass(in))
+				return cost + left * page;
+			return cost + (left + (1 + 2 * INDEX_PART) * (revisit + left)) * page;
+		case ESTIMATE_INDEXES:
+			indexes = 2 * INDEX_PART * revisit * page;
+			return cost + clamp(indexes - (double) in->phase_cost, 0, indexes) + revisit * page;
+		case ESTIMATE_HEAP:
+			return cost + clamp((double) (in->to_revisit - in->phase_dirtied), 0, revisit) * page;
+		default:
+			return -1;
+	}
+}
+
+/* What the last run's cost says, scaled by size and bounded. */
+static double
+expected_cost(const EstimateInput *in)
+{
+	double		expected = (double) in->last_cost * (double) in->pages / (double) in->last_pages;
+	double		most = most_cost(in);
+	bool		guessed = in->phase == ESTIMATE_INDEXES ||
+		(in->phase == ESTIMATE_SCAN && has_index_pass(in));
+
+	return most >= 0 && most < expected * (guessed ? DOUBTFUL : 1) ? most : expected;
+}
+
+/*
+ * Only the scan is left.  Its own speed counts, and the more the further it
+ * is.
+ */
+static double
+blend_with_scan(const EstimateInput *in, double eta_ms)
+{
+	double		done;
+	double		scan_ms;
+
+	if (in->phase != ESTIMATE_SCAN || has_index_pass(in) ||
+		in->units_total <= 0 || in->units_per_s <= 0 || eta_ms < 0)
+		return eta_ms;
+	done = clamp((double) in->units_done / (double) in->units_total, 0, 1);
+	scan_ms = (1.0 - done) * (double) in->units_total / in->units_per_s * 1000.0;
+	return eta_ms + done * (scan_ms - eta_ms);
+}
+
+/*
+ * The last run's total says how much is left.  A run that has already cost
+ * more than expected has outgrown that experience.  Then nothing is said.
  */
 static bool
 estimate_from_last_run(const EstimateInput *in, Estimate *e)
@@ -35,7 +117,7 @@ estimate_from_last_run(const EstimateInput *in, Estimate *e)
 	if (in->elapsed_ms < MIN_ELAPSED_MS)
 		return false;
 
-	expected = (double) in->last_cost * (double) in->pages / (double) in->last_pages;
+	expected = expected_cost(in);
 	left = expected - (double) in->cost;
 	if (left <= 0)
 		return false;
@@ -46,6 +128,7 @@ estimate_from_last_run(const EstimateInput *in, Estimate *e)
 		e->eta_ms = left / in->cost_per_s * 1000.0;
 	else if (in->last_ms > 0)
 		e->eta_ms = in->last_ms * left / (double) in->last_cost;
+	e->eta_ms = blend_with_scan(in, e->eta_ms);
 	return true;
 }
 
@@ -66,7 +149,7 @@ estimate_from_progress(const EstimateInput *in, Estimate *e)
 	done = clamp((double) in->units_done / (double) in->units_total, 0, 1);
 
 	/*
-	 * An index pass is coming (or running): its length is unknown, so the
+	 * An index pass is coming or running.  Its length is unknown, so the
 	 * phase's own share says nothing about the whole.
 	 */
 	if (in->phase == ESTIMATE_INDEXES || (in->phase == ESTIMATE_SCAN && in->more_passes))

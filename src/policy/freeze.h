@@ -10,10 +10,19 @@
 
 /*
  * Rows that will not change any more are frozen while their page is in memory
- * and dirty anyway; rows that will soon be updated would be frozen in vain.
- * inserted, changed (updated or deleted): since the last vacuum.  before: what
- * was decided then; it takes less to stay than to begin.
+ * and dirty anyway.  Rows that will soon be updated would be frozen in vain.
+ *
+ * inserted and changed (updated or deleted) count since the last vacuum.
+ * before is what was decided then.  It takes less to stay than to begin.
  */
 extern bool freeze_eagerly(bool before, int64_t inserted, int64_t changed);
+
+/*
+ * Pages that somebody else's vacuum has made all-visible and did not freeze
+ * are skipped by an ordinary vacuum.  One that freezes all would read them
+ * again.  So an aggressive vacuum goes over them while they are in memory.
+ * cold is how many of them are not, and would be read.
+ */
+extern bool freeze_catches_up(int64_t unfrozen, int64_t cold);
 
 #endif							/* SWEEP_POLICY_FREEZE_H */

@@ -17,7 +17,7 @@ garbage_turn_ms(uint32_t dboid, uint32_t relid, int64_t pages, int64_t whole_ms)
 {
 	uint32_t	own = pages >= GARBAGE_OWN_TURN_PAGES ? relid : 0;
 
-	/* neighbouring OIDs far apart: Knuth's multiplicative hashing */
+	/* takes neighbouring OIDs far apart: Knuth's multiplicative hashing */
 	uint32_t	hash = (own ^ (dboid * UINT32_C(40503))) * UINT32_C(2654435761);
 
 	return (int64_t) ((double) hash / 4294967296.0 * (double) whole_ms);

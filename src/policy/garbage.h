@@ -17,9 +17,10 @@ extern double garbage_guess(double reltuples, double pages, double visible_pages
 #define GARBAGE_OWN_TURN_PAGES	128
 
 /*
- * When a table's turn is, in milliseconds from the loss: the tables spread
- * evenly over the whole time, each always at the same place of it.  The small
- * ones of a database have theirs together, which is also the database's.
+ * When is a table's turn, in milliseconds from the loss?  The tables spread
+ * evenly over the whole time, each always at the same place in it.  The small
+ * tables of a database have their turn together, which is also the
+ * database's.
  */
 extern int64_t garbage_turn_ms(uint32_t dboid, uint32_t relid, int64_t pages,
 							   int64_t whole_ms);

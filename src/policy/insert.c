@@ -26,7 +26,7 @@ insert_rows_per_page(double reltuples, double relpages, double live, double page
 	return 1;
 }
 
-/* New pages for which a vacuum earlier than core's is worth its while. */
+/* How many new pages make a vacuum earlier than core's worth its while? */
 static double
 least_pages(const InsertSettings *s)
 {
@@ -39,38 +39,57 @@ least_pages(const InsertSettings *s)
 	return greater(least, INSERT_EARLY_PAGES);
 }
 
+/*
+ * New pages are vacuumed long before they leave the cache, however soon that is
+ * after the last vacuum.  Those that have come since, when a checkpoint begins
+ * or the core daemon comes, are written twice.  So a quarter of what they may
+ * fill is enough, unless that is too little to be worth a vacuum.
+ */
+static double
+follow_pages(const InsertSettings *s)
+{
+	double		part = greater(s->cache_fraction * s->buffers, INSERT_EARLY_PAGES);
+
+	return lesser(part, greater(part / 4, INSERT_AHEAD_PAGES));
+}
+
 InsertThresholds
 insert_thresholds(const InsertSettings *s, const InsertTable *t)
 {
-	InsertThresholds none = {-1, -1};
+	InsertThresholds none = {-1, -1, -1};
 	InsertThresholds result;
 	double		rows = t->reltuples > 0 ? t->reltuples : 0;
+	double		ahead = greater(t->core / 2, INSERT_AHEAD_PAGES * t->rows_per_page);
 	double		unfrozen = 1;
 	double		active;
 
 	if (s->base < 0)
 		return none;
 
-	/* the estimates may have been set by hand: clamp, as core does */
-	if (s->active_part && t->pages > 0 && t->frozen_pages > 0)
+	/* the estimates may have been set by hand, so clamp them as core does */
+	if (t->pages > 0 && t->frozen_pages > 0)
 		unfrozen = 1 - lesser(t->frozen_pages, t->pages) / t->pages;
 	active = s->base + s->scale * rows * unfrozen;
 
-	result.due = t->core;
-	if (s->active_part)
-		result.due = lesser(result.due,
-							greater(active, least_pages(s) * t->rows_per_page));
+	result.due = lesser(t->core, greater(active, least_pages(s) * t->rows_per_page));
+	result.follow = -1;
 	if (s->cache_fraction > 0)
-		result.due = lesser(result.due, greater(s->cache_fraction * s->buffers,
-												INSERT_EARLY_PAGES) * t->rows_per_page);
+	{
+		result.follow = lesser(follow_pages(s) * t->rows_per_page, ahead);
+		result.due = lesser(result.due, result.follow);
+	}
 
 	result.early = greater(active, INSERT_EARLY_PAGES * t->rows_per_page);
 
-	/* vacuums that cost more than they saved: twice as rarely for each */
+	/*
+	 * each vacuum that cost more than it saved makes the next one twice as
+	 * rare
+	 */
 	for (int i = 0; i < t->costly && i < INSERT_COSTLY_LIMIT; i++)
 	{
 		result.due *= 2;
 		result.early *= 2;
+		result.follow *= 2;
 	}
 	result.due = lesser(result.due, t->core);
 	if (result.early >= result.due)

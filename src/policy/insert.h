@@ -14,27 +14,46 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Earlier than core only for so much, unless the cache is small or a user says so. */
+/*
+ * It takes at least this much to come earlier than core, unless the cache is
+ * small or a user says otherwise.
+ */
 #define INSERT_LEAST_BYTES	(256.0 * 1024 * 1024)
 
-/* Doubled threshold for each costly vacuum, up to so many. */
+/* Each costly vacuum doubles the threshold, up to this number. */
 #define INSERT_COSTLY_LIMIT	10
 
-/* What any vacuum costs, however little there is to do: catalogs, maps. */
+/*
+ * What any vacuum costs for catalogs and maps, however little there is to do.
+ */
 #define INSERT_OVERHEAD_PAGES	32
 
 /* Pages for which a checkpoint or the end of the inserts is reason enough. */
 #define INSERT_EARLY_PAGES	128
 
+/*
+ * Pages for which it is worth being there before core, which does not freeze.
+ */
+#define INSERT_AHEAD_PAGES	1024
+
+/*
+ * The least time between two vacuums of a table that is followed.  It must be
+ * less than a round of the launcher, which is a second.  After a whole second
+ * the next round would come a few ms too early, and every other one would be
+ * lost.
+ */
+#define INSERT_FOLLOW_MS	500
+
 typedef struct InsertSettings
 {
-	double		base;			/* rows; negative: no insert vacuums */
-	double		scale;			/* fraction of the table */
-	bool		active_part;	/* the scale is of the unfrozen part only */
-	double		cache_fraction; /* of the buffers; 0: the cache does not count */
-	double		buffers;		/* shared_buffers, pages */
+	double		base;			/* rows (negative: no insert vacuums) */
+	double		scale;			/* fraction of its part that is not frozen */
+	double		cache_fraction; /* of the buffers (0: the cache does not
+								 * count) */
+	double		buffers;		/* shared_buffers, in pages */
 	double		page_bytes;
-	double		least_bytes;	/* a user's; negative: see INSERT_LEAST_BYTES */
+	double		least_bytes;	/* what a user says (negative: see
+								 * INSERT_LEAST_BYTES) */
 } InsertSettings;
 
 typedef struct InsertTable
@@ -43,34 +62,39 @@ typedef struct InsertTable
 	double		pages;
 	double		frozen_pages;
 	double		rows_per_page;	/* see insert_rows_per_page() */
-	double		core;			/* the server's own threshold, rows */
-	int			costly;			/* vacuums in a row that were not worth it */
+	double		core;			/* the server's own threshold, in rows */
+	int			costly;			/* how many vacuums in a row were not worth it */
 } InsertTable;
 
-/* Rows that must be exceeded; negative: never. */
+/* Rows that must be exceeded.  Negative means never. */
 typedef struct InsertThresholds
 {
 	double		due;
 	double		early;			/* before a checkpoint, or when inserts end */
+	double		follow;			/* beyond this it may come that soon after the
+								 * last vacuum (INSERT_FOLLOW_MS) */
 } InsertThresholds;
 
-/* reltuples over relpages as last counted; else live over pages; at least 1. */
+/*
+ * reltuples over relpages as last counted, or else live over pages.  At least
+ * 1.
+ */
 extern double insert_rows_per_page(double reltuples, double relpages,
 								   double live, double pages);
 
 extern InsertThresholds insert_thresholds(const InsertSettings *s, const InsertTable *t);
 
 /*
- * The rows from which on a table's own numbers are worth a look although
- * nothing but its live rows is known; negative: never.
+ * From how many rows on are a table's own numbers worth a look, although only
+ * its live rows are known?  Negative means never.
  */
 extern double insert_look_at(const InsertSettings *s, double live);
 
 /*
  * Should a vacuum that is due by inserted rows wait for a checkpoint, because
- * after it there could be no other one before the checkpoint?  Not once twice
- * as many rows are there and fill their part of the cache, nor when core would
- * come.
+ * after it there could be no other one before the checkpoint?  It should not
+ * once twice as many rows are there and fill their part of the cache, nor
+ * when core would come.
  */
 extern bool insert_waits_for_checkpoint(const InsertSettings *s, const InsertTable *t,
 										const InsertThresholds *thresholds,
@@ -84,9 +108,9 @@ extern bool insert_waits_for_checkpoint(const InsertSettings *s, const InsertTab
 extern bool insert_was_in_vain(double new_pages, double pages_made_visible);
 
 /*
- * Was an insert vacuum worth its cost?  It saves, for each new page, one read
- * and one write that a later vacuum would need, which would have the overhead
- * as well.  All in the cost units of vacuum_cost_page_*.
+ * Was an insert vacuum worth its cost?  For each new page it saves one read
+ * and one write that a later vacuum would need.  That one would have the
+ * overhead as well.  All is in the cost units of vacuum_cost_page_*.
  */
 extern bool insert_was_worth(double cost, double new_pages, double page_miss,
 							 double page_dirty);

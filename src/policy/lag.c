@@ -6,12 +6,15 @@
 
 #include <stddef.h>
 
-/* What a lag varies by because steps and replies are no closer together. */
+/*
+ * How much a lag varies only because steps and replies are no closer
+ * together.
+ */
 #define DELAY_NOISE_MS		500.0
 
 /*
- * Full: every second one of the older half goes.  So the trail reaches back as
- * far as it is asked to, less and less exactly.
+ * The trail is full, so every second point of its older half goes.  So it
+ * reaches back as far as it is asked to, less and less exactly.
  */
 static void
 thin_out(LagTrail *trail)
@@ -38,7 +41,10 @@ lag_note(LagTrail *trail, int64_t at_us, uint64_t position)
 		last = NULL;
 	}
 
-	/* standing still: where it began to, and until when */
+	/*
+	 * where the position stands still, keep when it began to and when it last
+	 * did
+	 */
 	if (trail->n > 1 && last->position == position && last[-1].position == position)
 	{
 		last->at_us = at_us;
@@ -116,7 +122,7 @@ delay_watch(DelayWatch *watch, int64_t now_us, double replay_ms, double flush_ms
 	watch->flush_high_ms = larger(watch->flush_high_ms, flush_ms);
 	if (watch->flush_high_ms * 10 > low)
 	{
-		/* it does not receive, either: look anew */
+		/* it does not receive either, so begin anew */
 		watch->since_us = 0;
 		return false;
 	}

@@ -1,6 +1,7 @@
 /*
  * policy/limit_text.h
- *		Reads limits that are given as text: a number with its unit, 'auto'.  Pure.
+ *		Reads limits that are given as text: a number with its unit, or 'auto'.
+ *		Pure.
  */
 #ifndef SWEEP_POLICY_LIMIT_TEXT_H
 #define SWEEP_POLICY_LIMIT_TEXT_H
@@ -17,22 +18,29 @@ typedef struct LimitError
 	const char *what;			/* a constant */
 } LimitError;
 
-/* sweep.max_replica_lag: '', '0', '100MB', '5s'.  One of the two is 0, or both are. */
+/*
+ * sweep.max_replica_lag: '', '0', '100MB', '5s'.  One of the two results is
+ * 0, or both are.
+ */
 extern bool limit_parse_lag(const char *text, double *bytes, double *ms, LimitError *error);
 
 /* sweep.reclaim_rate: '', 'auto', '5000' (dead rows a second). */
 extern bool limit_parse_reclaim(const char *text, bool *automatic, double *rows_s, LimitError *error);
 
 /*
- * A number as people write it: digits, perhaps a point and more digits.  No sign, no
- * exponent, whatever the locale.  Moves *p behind it; false if there is none.
+ * A number as people write it: digits, perhaps a point and more digits.
+ * There is no sign and no exponent, whatever the locale.  Moves *p behind it.
+ * Returns false if there is none.
  */
 extern bool limit_number(const char **p, double *number);
 
 /* Moves *p behind blanks. */
 extern void limit_skip_blanks(const char **p);
 
-/* If `word` stands at *p, not as the beginning of a longer one: moves behind it. */
+/*
+ * Moves *p behind `word` if that stands there, and not as the beginning of a
+ * longer one.
+ */
 extern bool limit_word(const char **p, const char *word);
 
 #endif							/* SWEEP_POLICY_LIMIT_TEXT_H */

@@ -13,7 +13,7 @@
 #define STAT_STIME		15
 #define STAT_STARTTIME	22
 
-/* The number behind a key; false when there is none. */
+/* The number behind a key.  Returns false if there is none. */
 static bool
 number_after(const char *line, const char *key, char **end, double *value)
 {
@@ -41,7 +41,7 @@ pressure_parse(const char *text, Pressure *out)
 	total = strstr(end, "total=");
 	if (total == NULL)
 		return false;
-	/* in that line, not in one about "full" */
+	/* it must be in that line, not in one about "full" */
 	if (memchr(line + 1, '\n', (size_t) (total - line - 1)) != NULL)
 		return false;
 	total += strlen("total=");
@@ -75,7 +75,7 @@ cgroup_unified_path(const char *text, char *path, size_t size)
 		if (strncmp(line, "0::/", 4) == 0)
 		{
 			length -= 3;
-			/* a group that is gone, or above our root, has no files here */
+			/* a group that is gone, or is above our root, has no files here */
 			if (length >= size || memchr(line + 3, ' ', length) != NULL ||
 				strncmp(line + 3, "/..", 3) == 0)
 				return false;
@@ -103,7 +103,7 @@ process_times_parse(const char *text, ProcessTimes *out)
 
 		if (*at != '-' && (*at < '0' || *at > '9'))
 			return false;
-		/* the negative ones are not asked for */
+		/* none of those that can be negative is asked for */
 		values[field] = strtoull(at, &end, 10);
 		if (end == at || (*end != ' ' && *end != '\n' && *end != '\0'))
 			return false;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number behind label, or false. */
+/* The number behind label, or false if there is none. */
 static bool
 number_after(const char *text, const char *label, int64_t *number)
 {
@@ -40,7 +40,9 @@ report_parse(const char *body, VacuumReport *report)
 	if (remain == NULL || !number_after(remain, " remain, ", &report->dead_not_removable))
 		return false;
 
-	/* the very next line: an index named like this one comes later */
+	/*
+	 * only the very next line, because an index may be named like this label
+	 */
 	line_end = strchr(remain, '\n');
 	if (line_end != NULL && strncmp(line_end, "\ntuples missed: ", 16) == 0 &&
 		number_after(line_end, "\ntuples missed: ", &missed))

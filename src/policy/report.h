@@ -16,14 +16,14 @@ typedef struct VacuumReport
 } VacuumReport;
 
 /*
- * body: the report from "index scans: " on, in English.  false when it is not
- * of the expected form.
+ * body is the report from "index scans: " on, in English.  Returns false if
+ * it is not of the expected form.
  */
 extern bool report_parse(const char *body, VacuumReport *report);
 
 /*
- * The report's body: what follows `<start><name>": ` in message, or NULL when
- * the message is not a report on that table.  The name is compared, not
+ * The report's body, which follows `<start><name>": ` in message.  NULL if
+ * the message is not a report on that table.  The name is compared and not
  * searched for, because it may hold anything.
  */
 extern const char *report_body(const char *message, const char *start,

@@ -18,14 +18,14 @@ part_of_tuples(int64_t have, double allowed, double weight)
 	if (allowed < 0 || have <= 0)
 		return 0;
 
-	/* as core: a threshold below one tuple counts as one */
+	/* as in core, a threshold below one tuple counts as one */
 	return (double) have / larger(allowed, 1) * weight;
 }
 
 /*
- * Beyond the failsafe age nothing else may come first: there core raises the
- * ratio to a power, where that makes it larger.  A larger weight makes that
- * begin earlier.  The failsafe ages are whole numbers in core.
+ * Beyond the failsafe age nothing else may come first.  There core raises the
+ * ratio to a power, if that makes it larger.  With a larger weight that
+ * begins earlier.  In core the failsafe ages are whole numbers.
  */
 static double
 part_of_age(const ScoreAge *a, double weight)
@@ -59,6 +59,5 @@ score_compute(const ScoreInput *in)
 	s.score = larger(s.xid_score, s.mxid_score);
 	s.score = larger(s.score, s.vacuum_score);
 	s.score = larger(s.score, s.vacuum_insert_score);
-	s.score = larger(s.score, s.analyze_score);
 	return s;
 }

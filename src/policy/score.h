@@ -3,9 +3,9 @@
  *		How urgent is a table?  Pure.
  *
  * The parts have the names and the meaning of PostgreSQL 19's
- * pg_stat_autovacuum_scores, on every server: each is what there is, divided
- * by what is allowed, times the part's weight.  With weights of 1, more than 1
- * is due.
+ * pg_stat_autovacuum_scores, on every server.  Each is what there is, divided
+ * by what is allowed, times the part's weight.  With weights of 1, a table is
+ * due by what is more than 1.
  *
  * Source: relation_needs_vacanalyze() in PostgreSQL 19's autovacuum.c.
  */
@@ -14,7 +14,7 @@
 
 #include "threshold.h"
 
-/* autovacuum_*_score_weight: 19 has them, elsewhere all are 1. */
+/* autovacuum_*_score_weight.  19 has them, and elsewhere all are 1. */
 typedef struct ScoreWeights
 {
 	double		xid;			/* autovacuum_freeze_score_weight */
@@ -24,7 +24,7 @@ typedef struct ScoreWeights
 	double		analyze;
 } ScoreWeights;
 
-/* Of a table's oldest transaction id, or of its oldest multixact. */
+/* The age of a table's oldest transaction id, or of its oldest multixact. */
 typedef struct ScoreAge
 {
 	int32_t		age;
@@ -51,7 +51,8 @@ typedef struct Score
 	double		vacuum_score;
 	double		vacuum_insert_score;
 	double		analyze_score;
-	double		score;			/* the largest part */
+	double		score;			/* the largest part that a vacuum answers: all
+								 * but analyze_score */
 } Score;
 
 extern Score score_compute(const ScoreInput *in);

@@ -2,15 +2,15 @@
  * share.c
  *		How much of a rate each of several vacuums may use.
  *
- * Water-filling, as for flows on a link (Bertsekas and Gallager, Data
- * Networks, 6.5.2): those who want less than a fair part get what they want;
- * the others divide the rest, and so on until nobody wants less.
+ * This is water-filling, as for flows on a link (Bertsekas and Gallager, Data
+ * Networks, 6.5.2).  Those who want less than a fair part get what they want.
+ * The others divide the rest, and so on until nobody wants less.
  */
 #include "share.h"
 
 #include <stdbool.h>
 
-/* Shares of those not satisfied yet are negative. */
+/* The shares of those that are not satisfied yet are negative. */
 static double
 open_weight(const ShareMember *members, int n, const double *shares)
 {
@@ -64,7 +64,7 @@ share_divide(double total, const ShareMember *members, int n, double *shares)
 		weight = open_weight(members, n, shares);
 	else
 	{
-		/* all have what they want: the rest is for all */
+		/* all have what they want, so the rest is for all */
 		for (int i = 0; i < n; i++)
 			shares[i] += left * members[i].weight / weight;
 		return;

@@ -4,6 +4,12 @@
  */
 #include "threshold.h"
 
+static double
+lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 Thresholds
 threshold_compute(const ThresholdSettings *settings, double reltuples,
 				  int64_t pages, int64_t frozen_pages)
@@ -11,11 +17,11 @@ threshold_compute(const ThresholdSettings *settings, double reltuples,
 	Thresholds	t;
 	double		unfrozen = 1.0;
 
-	/* a table that was never vacuumed counts as empty, as core does */
+	/* as in core, a table that was never vacuumed counts as empty */
 	if (!(reltuples > 0))
 		reltuples = 0;
 
-	/* the statistics may have been set by hand: clamp, as core does */
+	/* the statistics may have been set by hand, so clamp them as core does */
 	if (pages > 0 && frozen_pages > 0)
 	{
 		if (frozen_pages > pages)
@@ -24,6 +30,8 @@ threshold_compute(const ThresholdSettings *settings, double reltuples,
 	}
 
 	t.vacuum = settings->vacuum_base + settings->vacuum_scale * reltuples;
+	if (settings->core_counts)
+		t.vacuum = lesser(t.vacuum, settings->core_vacuum_base + settings->core_vacuum_scale * reltuples);
 	if (settings->vacuum_max >= 0 && t.vacuum > settings->vacuum_max)
 		t.vacuum = settings->vacuum_max;
 
@@ -32,6 +40,9 @@ threshold_compute(const ThresholdSettings *settings, double reltuples,
 	else
 		t.insert = settings->insert_base +
 			settings->insert_scale * reltuples * unfrozen;
+	if (settings->core_counts && settings->core_insert_base >= 0 && t.insert >= 0)
+		t.insert = lesser(t.insert, settings->core_insert_base +
+						  settings->core_insert_scale * reltuples * unfrozen);
 
 	t.analyze = settings->analyze_base < 0 ? -1 :
 		settings->analyze_base + settings->analyze_scale * reltuples;

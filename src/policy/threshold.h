@@ -15,14 +15,24 @@ typedef struct ThresholdSettings
 {
 	double		vacuum_base;	/* tuples */
 	double		vacuum_scale;	/* fraction of the table */
-	double		vacuum_max;		/* tuples; negative: no maximum (18+) */
-	double		insert_base;	/* tuples; negative: no insert vacuums */
+	double		vacuum_max;		/* tuples (negative: no maximum), 18 and later */
+	double		insert_base;	/* tuples (negative: no insert vacuums) */
 	double		insert_scale;	/* fraction of the unfrozen part */
-	double		analyze_base;	/* tuples; negative: never analyzed */
+	double		analyze_base;	/* tuples (negative: never analyzed) */
 	double		analyze_scale;	/* fraction of the table */
+
+	/* what core would go by: nothing is due later than by that */
+	bool		core_counts;	/* 0: it would not come */
+	double		core_vacuum_base;
+	double		core_vacuum_scale;
+	double		core_insert_base;	/* negative: no insert vacuums */
+	double		core_insert_scale;
 } ThresholdSettings;
 
-/* Tuples that must be exceeded; insert and analyze are negative when disabled. */
+/*
+ * Tuples that must be exceeded.  insert and analyze are negative when
+ * disabled.
+ */
 typedef struct Thresholds
 {
 	double		vacuum;
@@ -31,8 +41,9 @@ typedef struct Thresholds
 } Thresholds;
 
 /*
- * reltuples: pg_class.reltuples, negative when never vacuumed or analyzed.
- * pages, frozen_pages: for the unfrozen part; 0 when the server does not know.
+ * reltuples is pg_class.reltuples, negative if never vacuumed or analyzed.
+ * pages and frozen_pages give the unfrozen part.  They are 0 if the server
+ * does not know.
  */
 extern Thresholds threshold_compute(const ThresholdSettings *settings,
 									double reltuples,

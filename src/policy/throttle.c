@@ -10,18 +10,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "throttle_cause.h"
 #include "throttle_users.h"
 #include "throttle_valve.h"
+#include "throttle_wal.h"
 
 #define MB			RATES_MB
 
 /* readings over this share of a limit stop the growth, so that it is not swung around */
 #define NEAR_LIMIT	0.9
-/* WAL that waits to be archived: normal is a segment or two */
-#define ARCHIVER_BEHIND_BYTES	(1024 * MB)
-#define SLOT_LEFT_SHARE	0.2
-#define SLOT_LEFT_AGAIN	0.25
-#define WAL_DISK_HYSTERESIS_PCT	2.0
 /* a lag begins to be answered at this share of its limit; the floor is reached before it */
 #define LAG_BEGIN	0.5
 #define LAG_FLOOR	0.9
@@ -33,6 +30,8 @@
 #define BOOST_DOUBLES_S	60.0
 #define RATIO_DOUBLES_S	300.0
 #define BOOST_RATIO	3.0
+/* what comes back from the floor and is cut again swings up to so many times of it */
+#define NEAR_FLOOR	2.0
 #define ROWS_TAU_S	60.0
 
 static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
@@ -45,6 +44,8 @@ static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
 	[THROTTLE_REASON_LAG] = "a standby falls behind",
 	[THROTTLE_REASON_USERS] = "users wait longer for I/O than usual",
 	[THROTTLE_REASON_LISTENS] = "it is not known yet how long users usually wait",
+	[THROTTLE_REASON_NOT_DEVICE] = "users wait, but not for the device",
+	[THROTTLE_REASON_INNOCENT] = "users wait as long without the vacuum",
 	[THROTTLE_REASON_BASE_BACKUP] = "a base backup is running",
 	[THROTTLE_REASON_ARCHIVER_FAILS] = "archiving of WAL fails",
 	[THROTTLE_REASON_ARCHIVER_BEHIND] = "archiving of WAL is behind",
@@ -93,57 +94,6 @@ step_number(ThrottleState *state, BudgetLimit which, double measured, double lim
 		out->limits[which].reason = THROTTLE_REASON_NEAR;
 	else
 		throttle_valve_grow(valve, 1.5, v);
-}
-
-/* A danger to WAL: the floor at once, and slowly back. */
-static void
-step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
-			ThrottleReason reason, const ThrottleValveStep *v, ThrottleResult *out)
-{
-	ThrottleValve *valve = &state->valves[which];
-
-	if (begins)
-		valve->bad = true;
-	else if (ends)
-		valve->bad = false;
-
-	out->limits[which].reason = valve->bad ? reason : THROTTLE_REASON_CALM;
-	if (valve->bad)
-	{
-		double		from = fmin(valve->allowed > 0 ? valve->allowed : HUGE_VAL, v->used);
-		double		to = fmax(v->floor, from / 2);
-
-		valve->moved_down = valve->allowed <= 0 || to < valve->allowed;
-		valve->allowed = to;
-	}
-	else if (valve->allowed > 0)
-	{
-		valve->allowed *= 1.0 + 0.25 * v->dt_s;
-		valve->moved_up = true;
-		if (valve->allowed > 4 * fmax(v->peak, THROTTLE_START))
-			valve->allowed = 0;
-	}
-}
-
-static void
-step_wal(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
-		 const ThrottleValveStep *v, ThrottleResult *out)
-{
-	double		keep = s->slot_keep_bytes;
-
-	step_danger(state, LIMIT_ARCHIVER,
-				r->archiver_failing || r->archiver_behind_bytes > ARCHIVER_BEHIND_BYTES,
-				r->archiver_behind_bytes < ARCHIVER_BEHIND_BYTES / 2,
-				r->archiver_failing ? THROTTLE_REASON_ARCHIVER_FAILS : THROTTLE_REASON_ARCHIVER_BEHIND,
-				v, out);
-	step_danger(state, LIMIT_SLOTS,
-				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < SLOT_LEFT_SHARE * keep,
-				keep <= 0 || r->slot_left_bytes < 0 || r->slot_left_bytes >= SLOT_LEFT_AGAIN * keep,
-				THROTTLE_REASON_SLOT, v, out);
-	step_danger(state, LIMIT_WAL_DISK,
-				s->wal_disk_pct > 0 && r->wal_disk_used_pct >= s->wal_disk_pct,
-				s->wal_disk_pct <= 0 || r->wal_disk_used_pct < s->wal_disk_pct - WAL_DISK_HYSTERESIS_PCT,
-				THROTTLE_REASON_WAL_DISK, v, out);
 }
 
 /* The worse of the two limits of the lag, as a share of it. */
@@ -196,6 +146,12 @@ step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading 
 	valve->climb_s = 0;
 }
 
+static bool
+is_near_floor(const ThrottleState *state, double allowed)
+{
+	return allowed > 0 && allowed <= state->last.floor * NEAR_FLOOR;
+}
+
 /*
  * The floor: what is set, and more while yielding lets garbage pile up.  Only time
  * that is spent at the floor counts: else it is not the yielding that does it.
@@ -207,8 +163,8 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 	double		boosted;
 	bool		behind;
 	bool		at_floor = state->last.decision == THROTTLE_FLOOR ||
-		(state->valves[LIMIT_USERS].allowed > 0 &&
-		 state->valves[LIMIT_USERS].allowed <= state->last.floor * 1.25);
+		is_near_floor(state, state->valves[LIMIT_USERS].allowed) ||
+		is_near_floor(state, throttle_wal_allowed(state, NULL));
 
 	if (r->vacuums > 0)
 	{
@@ -217,6 +173,9 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 	}
 	if (r->produced_rows_s >= 0)
 		state->produced_rows_s = smooth(state->produced_rows_s, r->produced_rows_s, dt_s, ROWS_TAU_S);
+
+	/* a floor that is not used need not rise */
+	at_floor = at_floor && fmax(state->used, r->used.total) >= state->last.floor / 2;
 
 	behind = state->produced_rows_s > state->removed_rows_s && state->produced_rows_s > 1;
 	if (r->vacuums > 0 && at_floor && (behind || r->worst_ratio >= BOOST_RATIO))
@@ -241,25 +200,25 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 static void
 describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *out)
 {
-	ThrottleSensor users = isfinite(r->active) && isfinite(r->commits_s) ? r->users :
-		THROTTLE_SENSOR_BROKEN;
+	SensorState users = isfinite(r->active) && isfinite(r->commits_s) ? r->users :
+		SENSOR_BROKEN;
 	const struct
 	{
 		BudgetLimit limit;
 		double		configured;
 		double		measured;
-		ThrottleSensor sensor;
+		SensorState sensor;
 		bool		always;
 	}			rows[] = {
-		{LIMIT_READ, s->ceilings.read, r->used.read, THROTTLE_SENSOR_OK, false},
-		{LIMIT_WRITE, s->ceilings.write, r->used.write, THROTTLE_SENSOR_OK, false},
-		{LIMIT_WAL, s->ceilings.wal, r->used.wal, THROTTLE_SENSOR_OK, false},
+		{LIMIT_READ, s->ceilings.read, r->used.read, SENSOR_OK, false},
+		{LIMIT_WRITE, s->ceilings.write, r->used.write, SENSOR_OK, false},
+		{LIMIT_WAL, s->ceilings.wal, r->used.wal, SENSOR_OK, false},
 		{LIMIT_IO_LATENCY, s->io_latency_ms, r->latency_ms, r->disk, false},
 		{LIMIT_DEVICE, s->device_pct, r->busy_pct, r->disk, false},
 		{LIMIT_CPU, s->cpu_pct, r->cpu_pct, r->cpu, false},
 		{LIMIT_USERS, 0, r->waiting, users, s->adaptive},
-		{LIMIT_ARCHIVER, ARCHIVER_BEHIND_BYTES, r->archiver_behind_bytes, r->wal, false},
-		{LIMIT_SLOTS, fmax(0, SLOT_LEFT_SHARE * s->slot_keep_bytes), r->slot_left_bytes, r->wal, false},
+		{LIMIT_ARCHIVER, THROTTLE_ARCHIVER_BEHIND, r->archiver_behind_bytes, r->wal, false},
+		{LIMIT_SLOTS, fmax(0, THROTTLE_SLOT_LEFT * s->slot_keep_bytes), r->slot_left_bytes, r->wal, false},
 		{LIMIT_WAL_DISK, s->wal_disk_pct, r->wal_disk_used_pct, r->wal, false},
 	};
 
@@ -269,9 +228,9 @@ describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *ou
 
 		limit->configured = rows[i].configured;
 		limit->used = (rows[i].configured > 0 || rows[i].always) &&
-			(rows[i].sensor == THROTTLE_SENSOR_OK || rows[i].sensor == THROTTLE_SENSOR_BROKEN);
+			(rows[i].sensor == SENSOR_OK || rows[i].sensor == SENSOR_BROKEN);
 		limit->broken = limit->used &&
-			(rows[i].sensor == THROTTLE_SENSOR_BROKEN || !isfinite(rows[i].measured));
+			(rows[i].sensor == SENSOR_BROKEN || !isfinite(rows[i].measured));
 		limit->measured = limit->used && !limit->broken ? rows[i].measured : -1;
 	}
 	out->limits[LIMIT_READ].allowed = s->ceilings.read;
@@ -284,8 +243,8 @@ describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *ou
 
 		lag->configured = by_bytes ? s->replica_lag_bytes : s->replica_lag_ms;
 		lag->used = lag->configured > 0 &&
-			(r->replicas == THROTTLE_SENSOR_OK || r->replicas == THROTTLE_SENSOR_BROKEN);
-		lag->broken = lag->used && (r->replicas == THROTTLE_SENSOR_BROKEN ||
+			(r->replicas == SENSOR_OK || r->replicas == SENSOR_BROKEN);
+		lag->broken = lag->used && (r->replicas == SENSOR_BROKEN ||
 									!isfinite(r->lag_bytes) || !isfinite(r->lag_ms));
 		lag->measured = !lag->used || lag->broken ? -1 : by_bytes ? r->lag_bytes : r->lag_ms;
 	}
@@ -315,12 +274,31 @@ prepare_valves(ThrottleState *state, const ThrottleValveStep *v, ThrottleResult 
 	}
 }
 
+/* Of the vacuums that give way to users. */
+static void
+step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveStep *v,
+		   double floor, ThrottleResult *out)
+{
+	ThrottleValveStep yielding = *v;
+
+	state->yielding_used = smooth(state->yielding_used, r->yielding_used, v->dt_s, 0.5);
+	state->yielding_peak = fmax(r->yielding_used, state->yielding_peak * exp(-v->dt_s / 5));
+	state->yielding_calm_s = r->yielding > 0 ? 0 : state->yielding_calm_s + v->dt_s;
+	yielding.floor = floor;
+	yielding.used = fmax(state->yielding_used, r->yielding_used);
+	yielding.peak = state->yielding_peak;
+	yielding.running = r->yielding > 0;
+	yielding.room = throttle_device_is_idle(r);
+	yielding.restart = state->yielding_calm_s > THROTTLE_CALM_S;
+	out->limits[LIMIT_USERS].reason =
+		throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
+}
+
 /* Every valve whose sensor works. */
 static void
 step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
-			const ThrottleValveStep *v, double users_floor, ThrottleResult *out)
+			const ThrottleValveStep *v, double raised_floor, ThrottleResult *out)
 {
-	ThrottleValveStep yielding = *v;
 
 #define SEES(limit) (out->limits[limit].used && !out->limits[limit].broken)
 	if (SEES(LIMIT_IO_LATENCY))
@@ -336,13 +314,9 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 	if (SEES(LIMIT_REPLICA_LAG))
 		step_lag(state, s, r, v, out);
 	if (SEES(LIMIT_ARCHIVER))
-		step_wal(state, s, r, v, out);
+		throttle_wal_step(state, s, r, raised_floor, v, out);
 	if (SEES(LIMIT_USERS))
-	{
-		yielding.floor = users_floor;
-		out->limits[LIMIT_USERS].reason =
-			throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
-	}
+		step_users(state, r, v, raised_floor, out);
 #undef SEES
 
 	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
@@ -354,26 +328,46 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 	}
 }
 
-/* The smallest of all valves; which one it is. */
+/*
+ * The smallest of all valves of the total; which one it is.  What users leave does
+ * not hold for all.
+ */
 static BudgetLimit
 smallest(const ThrottleState *state, ThrottleResult *out)
 {
 	BudgetLimit which = LIMIT_NONE;
 	double		total = THROTTLE_UNLIMITED;
+	double		set_total = THROTTLE_UNLIMITED;
 
 	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
 	{
 		double		allowed = state->valves[i].allowed;
 
 		out->limits[i].allowed = allowed < THROTTLE_UNLIMITED ? allowed : 0;
-		if (allowed > 0 && allowed < total)
+		if (allowed <= 0 || throttle_wal_is_danger(i))
+			continue;
+		if (i != LIMIT_USERS)
+			set_total = fmin(set_total, allowed);
+		if (allowed < total)
 		{
 			total = allowed;
 			which = (BudgetLimit) i;
 		}
 	}
 	out->allowed.total = which == LIMIT_NONE ? 0 : total;
+	out->set_total = set_total < THROTTLE_UNLIMITED ? set_total : 0;
 	return which;
+}
+
+/* WAL: its ceiling, or what a danger to it leaves. */
+static void
+limit_wal(const ThrottleState *state, const ThrottleSettings *s, ThrottleResult *out)
+{
+	double		danger = throttle_wal_allowed(state, NULL);
+
+	out->allowed.wal = s->ceilings.wal;
+	if (danger > 0 && danger < THROTTLE_UNLIMITED && (s->ceilings.wal <= 0 || danger < s->ceilings.wal))
+		out->allowed.wal = danger;
 }
 
 /* Which limit is felt: the valve that has just been cut, else what is used up most. */
@@ -381,6 +375,8 @@ static void
 decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, ThrottleResult *out)
 {
 	double		most = 0.7;
+	double		danger_allowed;
+	BudgetLimit danger = LIMIT_NONE;
 	const ThrottleLimit *limit;
 
 	out->binding = LIMIT_NONE;
@@ -394,6 +390,12 @@ decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, 
 			out->binding = valve;
 		if (most != HUGE_VAL)
 			most = fmax(most, state->used / out->allowed.total);
+	}
+	danger_allowed = throttle_wal_allowed(state, &danger);
+	if (danger_allowed > 0 && (state->valves[danger].bad || r->used.wal / danger_allowed > most))
+	{
+		most = HUGE_VAL;
+		out->binding = danger;
 	}
 	for (int i = LIMIT_READ; i <= LIMIT_WAL; i++)
 	{
@@ -413,11 +415,15 @@ decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, 
 	out->decision = THROTTLE_STEADY;
 	if (r->vacuums <= 0)
 		out->decision = THROTTLE_NO_VACUUM;
-	else if (valve != LIMIT_NONE && out->limits[valve].broken)
+	else if (out->limits[valve].broken || out->limits[danger].broken)
 	{
 		out->decision = THROTTLE_SENSOR_LOST;
 		out->reason = THROTTLE_REASON_SENSOR;
 	}
+	else if (throttle_wal_is_danger(out->binding))
+		out->decision = state->valves[danger].moved_down ? THROTTLE_BACK_OFF :
+			danger_allowed <= out->floor * 1.001 ? THROTTLE_FLOOR :
+			state->valves[danger].moved_up ? THROTTLE_RECOVER : THROTTLE_STEADY;
 	else if (valve != LIMIT_NONE && state->valves[valve].moved_down)
 		out->decision = THROTTLE_BACK_OFF;
 	else if (valve != LIMIT_NONE && out->allowed.total <= out->floor * 1.001)
@@ -477,6 +483,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 	v.peak = state->peak;
 	v.running = r->vacuums > 0;
 	v.restart = state->calm_s > THROTTLE_CALM_S;
+	v.room = false;
 
 	describe(s, r, out);
 	prepare_valves(state, &v, out);
@@ -484,7 +491,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 
 	out->allowed.read = s->ceilings.read;
 	out->allowed.write = s->ceilings.write;
-	out->allowed.wal = s->ceilings.wal;
+	limit_wal(state, s, out);
 	out->floor = wanted;
 	out->users_expected = throttle_users_expected(&state->users, r);
 	{

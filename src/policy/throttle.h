@@ -6,6 +6,8 @@
  * read_limit, write_limit and wal_limit are ceilings and hold as they are.  Every
  * other limit has a valve: a rate of the total that is cut when its sensor is over,
  * and grows when it is not.  The smallest of them holds, never below the floor.
+ * A danger to WAL has a valve of WAL alone.  That of the users is for vacuums only
+ * that give way to them.
  *
  * Sources: cutting in proportion and growing by the same amount everywhere makes
  * those who share a bottleneck converge without knowing each other (Chiu and Jain
@@ -20,16 +22,10 @@
 
 #include <stdbool.h>
 
+#include "budget_limit.h"
 #include "rates.h"
-
-/* In the order of SensorState. */
-typedef enum ThrottleSensor
-{
-	THROTTLE_SENSOR_NOT_USED,
-	THROTTLE_SENSOR_OK,
-	THROTTLE_SENSOR_ABSENT,
-	THROTTLE_SENSOR_BROKEN
-} ThrottleSensor;
+#include "sensor_state.h"
+#include "throttle_decision.h"
 
 /* The limits in force now; 0: not set. */
 typedef struct ThrottleSettings
@@ -53,48 +49,43 @@ typedef struct ThrottleReading
 {
 	/* the vacuums */
 	int			vacuums;		/* running, that could be paced */
+	int			yielding;		/* of them, those that give way to users */
 	int			other_vacuums;	/* those that are not paced */
 	Rates		used;
+	double		yielding_used;	/* total of those that give way */
 	double		removed_rows_s;
 	double		produced_rows_s;	/* negative: unknown */
 	double		dead_row_bytes; /* average */
 	double		worst_ratio;	/* dead rows against its threshold, the worst
 								 * table */
 
-	ThrottleSensor disk;
+	SensorState disk;
 	double		latency_ms;
 	double		busy_pct;
 
-	ThrottleSensor users;
+	SensorState users;
 	double		active;			/* averages of the number of users */
 	double		waiting;		/* for I/O and WAL */
 	double		commits_s;		/* of transactions that write; negative:
 								 * unknown */
+	double		io_pressure_pct;	/* time in which somebody, the vacuum
+									 * included, waits for a device (the
+									 * kernel's PSI, some); negative: unknown */
 	int			base_backups;
 
-	ThrottleSensor wal;
+	SensorState wal;
 	bool		archiver_failing;
 	double		archiver_behind_bytes;
 	double		wal_disk_used_pct;	/* negative: unknown */
 	double		slot_left_bytes;	/* negative: no slot */
 
-	ThrottleSensor replicas;
+	SensorState replicas;
 	double		lag_bytes;
 	double		lag_ms;
 
-	ThrottleSensor cpu;
+	SensorState cpu;
 	double		cpu_pct;
 } ThrottleReading;
-
-typedef enum ThrottleDecision
-{
-	THROTTLE_STEADY,
-	THROTTLE_BACK_OFF,
-	THROTTLE_RECOVER,
-	THROTTLE_FLOOR,
-	THROTTLE_NO_VACUUM,
-	THROTTLE_SENSOR_LOST
-} ThrottleDecision;
 
 typedef enum ThrottleReason
 {
@@ -107,6 +98,8 @@ typedef enum ThrottleReason
 	THROTTLE_REASON_LAG,
 	THROTTLE_REASON_USERS,
 	THROTTLE_REASON_LISTENS,	/* to users that it does not know yet */
+	THROTTLE_REASON_NOT_DEVICE, /* is what users wait for */
+	THROTTLE_REASON_INNOCENT,	/* yielding has not helped them */
 	THROTTLE_REASON_BASE_BACKUP,
 	THROTTLE_REASON_ARCHIVER_FAILS,
 	THROTTLE_REASON_ARCHIVER_BEHIND,
@@ -132,6 +125,8 @@ typedef struct ThrottleLimit
 typedef struct ThrottleResult
 {
 	Rates		allowed;
+	double		set_total;		/* of allowed.total what holds for those, too,
+								 * that do not give way to users */
 	BudgetLimit binding;
 	double		floor;
 	ThrottleDecision decision;
@@ -152,6 +147,7 @@ typedef struct ThrottleValve
 	double		good;			/* the highest rate used lately while the
 								 * sensor said that all is well */
 	double		knee;			/* the rate that was too much */
+	double		known;			/* the same, also for the next vacuum; 0: none */
 	double		since_cut_s;
 	double		climb_s;		/* how long it has grown since */
 	double		broken_s;
@@ -160,6 +156,23 @@ typedef struct ThrottleValve
 	bool		moved_down;		/* in this step */
 	bool		moved_up;
 } ThrottleValve;
+
+/* The experiment that a cut is, see throttle_cause.c. */
+typedef struct ThrottleCause
+{
+	double		excess;			/* users who wait beyond the usual, lately */
+	double		before_cut;		/* the same when it was cut */
+	double		allowed_before; /* the rate that was allowed until then */
+	double		since_s;		/* the last cut */
+	double		after;			/* user seconds beyond the usual since */
+	double		after_s;		/* ... in this time */
+	double		innocent_s;		/* no cut for so long */
+	double		waiting;		/* users who wait, lately */
+	double		waiting_cut;	/* the same when it was cut */
+	double		suspect_waiting;	/* with more it may be cut all the same */
+	int			in_vain;		/* cuts in a row that helped nobody */
+	bool		trying;
+} ThrottleCause;
 
 /* How users wait when they are alone. */
 typedef struct ThrottleUsers
@@ -181,6 +194,8 @@ typedef struct ThrottleUsers
 	double		absent_s;		/* nobody was active */
 	int			base_backups;
 	bool		started;
+	bool		idle;			/* the device has room */
+	ThrottleCause cause;
 } ThrottleUsers;
 
 /* Belongs to the governor; all zero at its start.  No pointers. */
@@ -191,6 +206,9 @@ typedef struct ThrottleState
 	double		used;			/* total, smoothed */
 	double		peak;
 	double		calm_s;			/* without a vacuum */
+	double		yielding_used;	/* the same of those that give way to users */
+	double		yielding_peak;
+	double		yielding_calm_s;
 	double		latency_ms;		/* smoothed */
 	double		lag_ratio;
 	double		lag_start;		/* the rate when the lag passed half its limit */

@@ -16,10 +16,15 @@
  * it is not the vacuum that makes them wait.  In between only downwards.  So is how
  * far the sum goes by itself there (checkpoints, other servers): up to that it is no
  * reason to yield.  With users that it does not know yet a vacuum begins by listening.
+ *
+ * That they wait longer is no reason to yield unless the vacuum can be the cause, and
+ * yielding helps: throttle_cause.c.
  */
 #include "throttle_users.h"
 
 #include <math.h>
+
+#include "throttle_cause.h"
 
 /* waiting up to this multiple of the usual is not an excess */
 #define TOLERANCE		1.5
@@ -55,8 +60,14 @@
 #define ABSENT_S		2.0
 /* fewer on average are somebody who looks now and then */
 #define ABSENT_USERS	0.02
-/* growth in a step beside users, before anything was too much */
+/*
+ * Growth in a step beside users, before anything was too much.  On a device that
+ * seems to have room, too: a limit that it does not tell (a container's, a
+ * provider's) shows only once it is passed, and then by so much.
+ */
 #define GENTLE_STEP		1.07
+/* less of a cut teaches nothing */
+#define CUT_LEAST		0.9
 
 static double
 smooth(double old, double now, double dt_s, double tau_s)
@@ -183,10 +194,17 @@ yield_to_backup(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r
 	return true;
 }
 
+/* So many more wait than usual, or fewer. */
+static double
+beyond_usual(const ThrottleUsers *u, double waiting)
+{
+	return waiting - u->usual * TOLERANCE - TOLERANCE_USERS;
+}
+
 static double
 excess_after(const ThrottleUsers *u, double waiting, double dt_s)
 {
-	return fmax(0, u->excess + (waiting - u->usual * TOLERANCE - TOLERANCE_USERS) * dt_s);
+	return fmax(0, u->excess + beyond_usual(u, waiting) * dt_s);
 }
 
 /* Adds up what is beyond the usual. */
@@ -211,8 +229,29 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 bool
 throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve, double waiting, double dt_s)
 {
-	return u->started && valve->since_cut_s + dt_s >= THROTTLE_REACTION_S &&
+	return u->started && !u->idle && throttle_cause_may_cut(&u->cause) &&
+		valve->since_cut_s + dt_s >= THROTTLE_REACTION_S &&
 		excess_after(u, waiting, dt_s) > u->hurt;
+}
+
+/* It has been too long: less, from where it is. */
+static void
+yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
+{
+	double		before = valve->allowed;
+
+	/* so slow it is hardly the vacuum: listen anew how it is without */
+	if (valve->allowed <= v->floor * HARDLY_FLOORS)
+	{
+		u->listened_s = 0;
+		u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
+	}
+	throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / u->hurt), v);
+	/* back to where it was a moment ago is no experiment */
+	if (valve->allowed < CUT_LEAST * before)
+		throttle_cause_cut(&u->cause, before);
+	/* what is seen before the cut can be felt counts no further */
+	u->excess = 0;
 }
 
 ThrottleReason
@@ -221,34 +260,41 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 {
 	bool		backup;
 	bool		absent;
+	bool		listens;
+	ThrottleReason calm = THROTTLE_REASON_CALM;
 
 	observe(u, valve, r, v);
 	add_excess(u, r, v);
+	u->idle = v->room;
+	throttle_cause_observe(&u->cause, valve, r->waiting, beyond_usual(u, r->waiting), v);
 	backup = yield_to_backup(u, valve, r, v);
 	absent = is_absent(u);
+	if (backup)
+		calm = THROTTLE_REASON_BASE_BACKUP;
 
 	if (!v->running)
 	{
 		u->excess = 0;
 		throttle_valve_grow(valve, 1.0, v);
-		return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
+		return calm;
 	}
 	if (u->excess > u->hurt)
 	{
-		/* so slow it is hardly the vacuum: listen anew how it is without */
-		if (valve->allowed <= v->floor * HARDLY_FLOORS)
+		bool		may_cut = throttle_cause_may_cut(&u->cause);
+
+		if (!u->idle && may_cut)
 		{
-			u->listened_s = 0;
-			u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
+			yield(u, valve, v);
+			return THROTTLE_REASON_USERS;
 		}
-		throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / u->hurt), v);
-		/* what is seen before the cut can be felt counts no further */
 		u->excess = 0;
-		return THROTTLE_REASON_USERS;
+		calm = u->idle ? THROTTLE_REASON_NOT_DEVICE : THROTTLE_REASON_INNOCENT;
 	}
 	if (valve->since_cut_s < THROTTLE_REACTION_S)
 		u->excess = 0;
-	if (!absent && u->listened_s < LISTEN_S && valve->allowed > fmax(THROTTLE_START, v->floor))
+
+	listens = !absent && u->listened_s < LISTEN_S;
+	if (listens && valve->allowed > fmax(THROTTLE_START, v->floor))
 	{
 		valve->allowed = fmax(THROTTLE_START, v->floor);
 		valve->moved_down = true;
@@ -261,7 +307,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		valve->climb_s = 0;
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
-	if (u->excess < u->hurt / 2 && (absent || u->listened_s >= LISTEN_S || valve->allowed <= 0))
+	if (u->excess < u->hurt / 2 && (!listens || valve->allowed <= 0))
 		throttle_valve_grow(valve, absent ? 2.0 : GENTLE_STEP, v);
-	return backup ? THROTTLE_REASON_BASE_BACKUP : THROTTLE_REASON_CALM;
+	return calm;
 }

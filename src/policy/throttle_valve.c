@@ -25,8 +25,22 @@
 #define NEAR_GROWTH		0.5
 #define KNEE_S			45.0
 #define GROW_CUBIC		(0.003 * RATES_MB)
+/*
+ * Where the device has room and the knee is a large one, it comes back to NEAR_KNEE
+ * as fast as it came there first: on a fast disk a moment's burst would hold it for
+ * minutes.  For the same reason the knee counts no more once it is passed by so
+ * much.  A device that does not tell its limit seems to have room, too, but such
+ * limits are mostly lower.
+ */
+#define PASSED_KNEE		1.25
 /* then what was learned at the cut is out of date */
 #define FORGET_S		120.0
+/*
+ * A later vacuum comes slowly to where an earlier one was too much, and goes on as
+ * slowly to KNOWN_PASSED times that.  Then it was a matter of that hour.
+ */
+#define KNOWN_STEP		1.01
+#define KNOWN_PASSED	1.5
 /* a limit that is not used cannot be known to be harmless */
 #define SLOW_START_USE	0.25
 #define CLIMB_USE		0.5
@@ -63,6 +77,7 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	if (!v->running || valve->since_cut_s < THROTTLE_REACTION_S)
 		return;
 	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
+	valve->known = valve->knee;
 	to = clamp_rate(valve->knee * share, v);
 	valve->moved_down = to < valve->allowed;
 	valve->allowed = to;
@@ -85,6 +100,10 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start < GENTLE ? GENTLE_USE : SLOW_START_USE))
 		return;
 
+	if (valve->allowed > KNOWN_PASSED * valve->known)
+		valve->known = 0;
+	if (valve->known > 0 && slow_start <= GENTLE && valve->allowed > NEAR_KNEE * valve->known)
+		slow_start = KNOWN_STEP;
 	if (!valve->cut)
 		to = valve->allowed * pow(slow_start, v->dt_s / 0.25);
 	else
@@ -92,6 +111,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		double		gently_s = valve->knee > 0 ? KNEE_S : 0;
 		double		from = fmax(0, valve->climb_s - gently_s);
 		double		until;
+		bool		recovers = v->room && valve->knee > LARGE_KNEE;
 		double		linear = GROW_INVERSE * THROTTLE_START / valve->allowed;
 
 		if (valve->climb_s > SETTLE_S)
@@ -101,7 +121,9 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		valve->climb_s += v->dt_s;
 		until = fmax(0, valve->climb_s - gently_s);
 		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * (pow(until, 3) - pow(from, 3));
-		if (valve->climb_s > FORGET_S)
+		if (recovers)
+			to = fmax(to, fmin(valve->allowed * pow(slow_start, v->dt_s / 0.25), NEAR_KNEE * valve->knee));
+		if (valve->climb_s > FORGET_S || (recovers && to > PASSED_KNEE * valve->knee))
 			valve->cut = false;
 	}
 	valve->allowed = clamp_rate(to, v);

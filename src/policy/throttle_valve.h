@@ -26,6 +26,7 @@ typedef struct ThrottleValveStep
 	double		peak;
 	bool		running;		/* a vacuum is */
 	bool		restart;		/* none has been for long */
+	bool		room;			/* the device says that it has some */
 } ThrottleValveStep;
 
 /*

@@ -7,24 +7,26 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "budget_limit.h"
+
 #define EN_DASH		"\xe2\x80\x93"
 
 static const struct
 {
-	const char *name;
+	BudgetLimit limit;			/* NONE: the floor */
 	const char *unit;			/* may follow the number */
 	double		max;
 }			settings[WINDOW_SETTING_COUNT] = {
-	[WINDOW_READ_LIMIT] = {"read_limit", "MB/s", 1e6},
-	[WINDOW_WRITE_LIMIT] = {"write_limit", "MB/s", 1e6},
-	[WINDOW_WAL_LIMIT] = {"wal_limit", "MB/s", 1e6},
-	[WINDOW_FLOOR] = {"floor", "MB/s", 1e6},
-	[WINDOW_IO_LATENCY_LIMIT] = {"io_latency_limit", "ms", 1e6},
-	[WINDOW_DEVICE_UTILIZATION] = {"device_utilization", "%", 100},
-	[WINDOW_CPU_LIMIT] = {"cpu_limit", "%", 1e5},
+	[WINDOW_READ_LIMIT] = {LIMIT_READ, "MB/s", 1e6},
+	[WINDOW_WRITE_LIMIT] = {LIMIT_WRITE, "MB/s", 1e6},
+	[WINDOW_WAL_LIMIT] = {LIMIT_WAL, "MB/s", 1e6},
+	[WINDOW_FLOOR] = {LIMIT_NONE, "MB/s", 1e6},
+	[WINDOW_IO_LATENCY_LIMIT] = {LIMIT_IO_LATENCY, "ms", 1e6},
+	[WINDOW_DEVICE_UTILIZATION] = {LIMIT_DEVICE, "%", 100},
+	[WINDOW_CPU_LIMIT] = {LIMIT_CPU, "%", 1e5},
 };
 
-/* What has been read, and what is wrong with the next. */
+/* What has been read, and what is wrong with what comes next. */
 typedef struct Reader
 {
 	const char *p;
@@ -35,10 +37,12 @@ typedef struct Reader
 const char *
 windows_setting_name(WindowSetting setting)
 {
-	return settings[setting].name;
+	BudgetLimit limit = settings[setting].limit;
+
+	return limit == LIMIT_NONE ? FLOOR_NAME : budget_limit_name(limit);
 }
 
-/* The first error counts. */
+/* Only the first error counts. */
 static bool
 fail(Reader *reader, const char *where, const char *what)
 {
@@ -100,7 +104,7 @@ read_hours(Reader *reader, Window *window)
 	if (!read_time(reader, &window->until))
 		return false;
 	if (window->from == window->until)
-		return fail(reader, start, "this window is empty; all day is 00:00-24:00");
+		return fail(reader, start, "this window is empty (all day is 00:00-24:00)");
 	if (window->from == WINDOWS_DAY)
 		return fail(reader, start, "a window cannot begin at 24:00");
 	return true;
@@ -118,7 +122,7 @@ read_setting(Reader *reader, Window *window)
 	if (*start < '0' || *start > '9')
 	{
 		for (setting = 0; setting < WINDOW_SETTING_COUNT; setting++)
-			if (limit_word(&reader->p, settings[setting].name))
+			if (limit_word(&reader->p, windows_setting_name(setting)))
 				break;
 		if (setting == WINDOW_SETTING_COUNT)
 			return fail(reader, start, "this is not a limit that a window can set");

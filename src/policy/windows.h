@@ -2,10 +2,11 @@
  * policy/windows.h
  *		Other limits at other hours: sweep.windows.  Pure.
  *
- *		08:00-20:00 write_limit=20 read_limit=40, 20:00-02:00 80 MB/s, else write_limit=150
+ *    08:00-20:00 write_limit=20 read_limit=40, 20:00-02:00 80 MB/s, else write_limit=150
  *
- * The first window that holds the time applies; one may go over midnight.  A number
- * alone is the write limit.  What a window does not name stays as it is set.
+ * The first window that holds the time applies.  A window may go over
+ * midnight.  A number alone is the write limit.  What a window does not name
+ * stays as it is set.
  */
 #ifndef SWEEP_POLICY_WINDOWS_H
 #define SWEEP_POLICY_WINDOWS_H
@@ -31,24 +32,30 @@ typedef enum WindowSetting
 
 typedef struct Window
 {
-	int			from;			/* minutes since midnight; included */
-	int			until;			/* not included; not after `from`: over
-								 * midnight */
+	int			from;			/* minutes since midnight, included */
+	int			until;			/* not included (not after `from`: the window
+								 * goes over midnight) */
 	bool		set[WINDOW_SETTING_COUNT];
 	double		value[WINDOW_SETTING_COUNT];
 } Window;
 
-/* No pointers: may be copied, and kept as the extra data of a setting. */
+/*
+ * It has no pointers, so it may be copied and kept as the extra data of a
+ * setting.
+ */
 typedef struct Windows
 {
 	int			count;
 	Window		windows[WINDOWS_MAX];
 } Windows;
 
-/* An empty text is no window.  *out is undefined where it returns false. */
+/* An empty text has no window.  If it returns false, *out is undefined. */
 extern bool windows_parse(const char *text, Windows *out, LimitError *error);
 
-/* The window that applies, or NULL.  minute: of the day, in the server's time zone. */
+/*
+ * The window that applies, or NULL.  minute is that of the day, in the
+ * server's time zone.
+ */
 extern const Window *windows_at(const Windows *windows, int minute);
 
 /* The name of a setting, without "sweep." */

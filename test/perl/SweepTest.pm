@@ -21,17 +21,19 @@ our @EXPORT = qw(
   sweep_node sweep_conf session
   sql status poll_until poll_ok poll_value rounds reload_with
   garbage more_garbage slow_table
-  log_size log_since log_poll_ok pids_of process_title process_exists
+  log_size log_since log_poll_ok pids_of governor_pid process_title process_exists
   seconds within major
 );
 
-# Autovacuum is off so that every vacuum is ours or the test's; crashes restart, as they do
-# everywhere but under PostgreSQL::Test. At wal_level minimal a new table's pages are dirtied
-# once more at commit, and a vacuum's cost would depend on the table's size. Vacuums obey the
-# cost settings here, so that tests can say how long one takes; those of the budget switch
-# adaptive on. A page that another process is just writing is pinned: a vacuum leaves its dead
-# rows, and tests count rows. So everything fits into shared_buffers, and neither the
-# background writer nor the checkpointer writes on its own; test/sweep.conf likewise.
+# Autovacuum is off so that every vacuum is ours or the test's. After a crash the server
+# restarts, as it does everywhere but under PostgreSQL::Test. At wal_level minimal a new
+# table's pages are dirtied once more at commit, and a vacuum's cost would depend on the
+# table's size. Vacuums obey the cost settings here, so that tests can say how long one takes.
+# The tests of the budget switch adaptive on.
+#
+# A page that another process is just writing is pinned. A vacuum leaves its dead rows, but
+# tests count rows. So everything fits into shared_buffers, and neither the background writer
+# nor the checkpointer writes on its own. It is the same in test/sweep.conf.
 my $base_conf = <<'END';
 shared_preload_libraries = 'pg_sweep'
 sweep.mode = act
@@ -66,7 +68,7 @@ sub sweep_node
 	return $node;
 }
 
-# A session that stays open; ->query, ->query_safe, ->query_until, ->quit.
+# A session that stays open, with ->query, ->query_safe, ->query_until, ->quit.
 sub session
 {
 	my ($node, $dbname, %args) = @_;
@@ -74,7 +76,7 @@ sub session
 	return $node->background_psql($dbname // 'postgres', on_error_stop => 0, %args);
 }
 
-# sql NODE, QUERY [, DATABASE]: its result, and death if it fails.
+# sql NODE, QUERY [, DATABASE]: returns its result, and dies if it fails.
 sub sql
 {
 	my ($node, $query, $dbname) = @_;
@@ -101,8 +103,8 @@ sub major
 
 my $patience = $PostgreSQL::Test::Utils::timeout_default / 3;
 
-# One question. psql that cannot connect may be gone before it is asked, and IPC::Run dies of
-# the broken pipe.
+# Asks once. A psql that cannot connect may be gone before it is asked, and then IPC::Run
+# dies of the broken pipe.
 sub ask
 {
 	my ($node, $query, %args) = @_;
@@ -111,7 +113,7 @@ sub ask
 	return ($rc // 2, $out // '', $err // $@);
 }
 
-# Asks until the answer is what is expected ('t'); errors count as other answers, because a
+# Asks until the answer is what is expected ('t'). Errors count as other answers, because a
 # server may be restarting. Returns the last answer in list context.
 sub poll_until
 {
@@ -178,13 +180,14 @@ sub rounds
 	return;
 }
 
-# reload_with NODE, NAME => VALUE...: ALTER SYSTEM and reload; a session sees it at once.
+# reload_with NODE, NAME => VALUE...: ALTER SYSTEM and reload. A session sees it at once.
 sub reload_with
 {
 	my ($node, %settings) = @_;
 
-	$node->safe_psql('postgres', "ALTER SYSTEM SET $_ = '$settings{$_}'") for sort keys %settings;
-	$node->safe_psql('postgres', 'SELECT pg_reload_conf()');
+	# one psql for all of them
+	$node->safe_psql('postgres',
+		join('', map { "ALTER SYSTEM SET $_ = '$settings{$_}';\n" } sort keys %settings) . 'SELECT pg_reload_conf()');
 	return;
 }
 
@@ -198,8 +201,8 @@ sub seconds
 	return time - $start;
 }
 
-# A promised time, or more where everything is slower (the sanitizers): there
-# PG_TEST_TIMEOUT_DEFAULT is set.
+# A promised time, or more where everything is slower, as with the sanitizers.
+# There PG_TEST_TIMEOUT_DEFAULT is set.
 sub within
 {
 	my ($promised) = @_;
@@ -210,8 +213,9 @@ sub within
 
 # ---- tables
 
-# A table in need of a vacuum: rows (1000), of which dead (500) are deleted. One transaction,
-# so that nobody vacuums it in between; the statistics are flushed before it returns.
+# A table in need of a vacuum: of its rows (1000), some (500) are deleted. This is one
+# transaction, so that nobody vacuums it in between. The statistics are flushed before it
+# returns.
 sub garbage
 {
 	my ($node, $dbname, $table, %args) = @_;
@@ -246,15 +250,15 @@ END
 	return;
 }
 
-# A due table of that many pages (300), one row each, all flushed, so that a vacuum dirties
-# every page again. Its automatic vacuum takes at least 0.1 s per page.
+# A due table of that many pages (300), with one row each. All are flushed, so that a
+# vacuum dirties every page again. Its automatic vacuum takes at least 0.1 s per page.
 sub slow_table
 {
 	my ($node, $dbname, $table, %args) = @_;
 	my $pages = $args{pages} // 300;
 	my $with = $args{with} // 'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1';
 
-	# one row per page; a second version of each makes the first dead
+	# there is one row per page, and a second version of each makes the first dead
 	$node->safe_psql($dbname, <<"END");
 BEGIN;
 CREATE TABLE $table (id int, pad text) WITH (fillfactor = 10@{[ $with ne '' ? ", $with" : '' ]});
@@ -279,7 +283,7 @@ sub log_since
 	return slurp_file($node->logfile, $offset // 0);
 }
 
-# A test that the log, from offset on, comes to say something.
+# Tests that the log, from offset on, comes to say something.
 sub log_poll_ok
 {
 	my ($node, $regexp, $offset, $name) = @_;
@@ -309,7 +313,23 @@ sub pids_of
 		"SELECT pid FROM pg_stat_activity WHERE backend_type = '$type' ORDER BY backend_start");
 }
 
-# As ps shows it; '' when there is no such process.
+# The governor's id, which is not in pg_stat_activity.
+sub governor_pid
+{
+	my ($node) = @_;
+	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+
+	for my $file (glob '/proc/[0-9]*/cmdline')
+	{
+		my ($of) = $file =~ /(\d+)/;
+		my $title = eval { slurp_file($file) } // '';
+		next if $title !~ /sweep governor/;
+		return $of if (eval { slurp_file("/proc/$of/stat") } // '') =~ /\) \S+ $postmaster /;
+	}
+	return;
+}
+
+# The title as ps shows it, or '' when there is no such process.
 sub process_title
 {
 	my ($pid) = @_;

@@ -32,8 +32,8 @@ CREATE FOREIGN TABLE far (a int) SERVER regress_sweep_server;
 
 -- in observe mode nobody would serve a request
 SELECT sweep.vacuum('plain');
-SELECT sweep.vacuum_aux('wide');
-SELECT count(*) AS requests FROM sweep.requests;
+SELECT sweep.vacuum('wide', aux => true);
+SELECT count(*) AS requests FROM sweep.queue WHERE request_id IS NOT NULL;
 
 -- what cannot be vacuumed, and by whom
 \set VERBOSITY terse
@@ -47,7 +47,7 @@ SELECT sweep.vacuum(1::regclass);
 SELECT sweep.vacuum(NULL) IS NULL AS null_is_null;
 SET ROLE regress_sweep_other;
 SELECT sweep.vacuum('acting.plain');
-SELECT sweep.vacuum_aux('acting.wide');
+SELECT sweep.vacuum('acting.wide', aux => true);
 SELECT sweep.snooze('acting.plain', '1 hour');
 SELECT sweep.set('acting.plain', 'enabled', 'off');
 SELECT sweep.vacuum('pg_catalog.pg_class');
@@ -74,14 +74,13 @@ SELECT sweep.snooze('mv', '0') IS NULL AS ended;
 
 -- hold
 SELECT held_until FROM sweep.status;
-SELECT sweep.hold('0');
 SELECT sweep.hold('-1 hour');
 SELECT sweep.hold('2 months');
 SELECT sweep.hold() - now() > '59 min' AS held;
 SELECT held_until - now() BETWEEN '59 min' AND '61 min' AS held FROM sweep.status;
 SELECT sweep.hold('10 minutes') - now() < '11 min' AS shorter;
-SELECT sweep.unhold();
-SELECT sweep.unhold();
+SELECT sweep.hold('0');
+SELECT sweep.hold('0');
 SELECT held_until FROM sweep.status;
 
 -- settings of a table
@@ -101,6 +100,7 @@ SELECT sweep.set('plain', 'vacuum_scale_factor', '100.1');
 SELECT sweep.set('plain', 'insert_scale_factor', '-0.1');
 SELECT sweep.set('plain', 'eager_freeze', '2');
 SELECT sweep.set('plain', 'MIN_INTERVAL', '1');
+SELECT sweep.set('plain', 'min_interval', repeat(' ', 300) || '5');
 SELECT sweep.set('plain', NULL, '1');
 SELECT sweep.set(NULL, 'enabled', 'off');
 SELECT sweep.set('parted', 'enabled', 'off');
@@ -133,7 +133,7 @@ SELECT count(*) AS settings FROM sweep.table_settings;
 BEGIN READ ONLY;
 SELECT sweep.set('mv', 'enabled', 'off');
 ROLLBACK;
--- it follows a rename; a dropped table's are gone with the next call
+-- it follows a rename, and a dropped table's are gone with the next call
 ALTER TABLE plain RENAME TO renamed;
 SELECT DISTINCT relid FROM sweep.table_settings;
 DROP TABLE renamed CASCADE;

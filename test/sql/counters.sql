@@ -13,7 +13,7 @@ ALTER TABLE t ALTER b SET STORAGE PLAIN;
 INSERT INTO t SELECT g, repeat('x', 5000) FROM generate_series(1, 200) g;
 CREATE VIEW last AS SELECT * FROM sweep.runs ORDER BY run_id DESC LIMIT 1;
 SELECT pg_relation_size('t') / current_setting('block_size')::int AS pages;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (FREEZE, PROCESS_TOAST false) t;
 SELECT pages, blks_hit + blks_read >= 200 AS all_visited, blks_dirtied BETWEEN 0 AND 220 AS dirtied FROM last;
 
@@ -22,11 +22,11 @@ VACUUM (PROCESS_TOAST false) t;
 SELECT pages, blks_hit + blks_read BETWEEN 1 AND 150 AS few_visited, blks_dirtied AS dirtied,
 	tuples_removed, dead_not_removable FROM last;
 
--- every second row: each of those pages, and each is dirtied once (they are clean before);
--- with them the visibility map, the free space map, pg_class
+-- every second row: each of those pages is dirtied once (they are clean before), and with
+-- them the visibility map, the free space map, pg_class
 DELETE FROM t WHERE a % 2 = 0;
 CHECKPOINT;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false, TRUNCATE off) t;
 SELECT command, pages, blks_hit + blks_read BETWEEN 100 AND 1000 AS visited, blks_dirtied BETWEEN 100 AND 115 AS dirtied,
 	wal_records BETWEEN 100 AND 400 AS records, wal_fpi BETWEEN 100 AND 115 AS images,
@@ -37,7 +37,7 @@ CREATE UNLOGGED TABLE unlogged (LIKE t INCLUDING STORAGE);
 INSERT INTO unlogged SELECT * FROM t;
 DELETE FROM unlogged;
 CHECKPOINT;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false, TRUNCATE off) unlogged;
 SELECT blks_hit + blks_read BETWEEN 100 AND 1000 AS visited, wal_records BETWEEN 1 AND 20 AS few_records FROM last;
 
@@ -55,7 +55,7 @@ SET vacuum_cost_page_miss = 17;
 SET vacuum_cost_page_dirty = 101;
 DELETE FROM t WHERE a % 3 = 0;
 CHECKPOINT;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false, TRUNCATE off) t;
 RESET vacuum_cost_page_hit;
 RESET vacuum_cost_page_miss;
@@ -69,6 +69,21 @@ SELECT cost FROM last;
 RESET vacuum_cost_page_hit;
 RESET vacuum_cost_page_miss;
 RESET vacuum_cost_page_dirty;
+
+-- a run too short for a sample: it has slept for the limits that it used up, and no more
+CREATE TABLE naps AS SELECT g AS a, repeat('x', 500) FROM generate_series(1, 600) g;
+SET vacuum_cost_delay = '0.5ms';
+SET vacuum_cost_limit = 10000;
+VACUUM (PROCESS_TOAST false) naps;
+SELECT delay_time, coalesce(sleep_pct, 0) AS sleep_pct FROM last;
+DELETE FROM naps WHERE a % 5 = 0;
+SET vacuum_cost_limit = 10;
+VACUUM (PROCESS_TOAST false) naps;
+SELECT delay_time BETWEEN 0.2 * 0.5 * cost / 10 AND 0.5 * cost / 10 + 2 AS slept, delay_time > 1 AS a_while FROM last;
+RESET vacuum_cost_delay;
+RESET vacuum_cost_limit;
+VACUUM (PROCESS_TOAST false) naps;
+DROP TABLE naps;
 
 -- the limit in force, NULL when there is none
 SELECT cost_limit, cost_delay, delay_time FROM last;
@@ -106,7 +121,7 @@ ANALYZE empty;
 UPDATE t SET a = a + 1;
 COMMIT;
 SELECT command, blks_hit + blks_read < 150 AS few, blks_dirtied < 10 AS clean, wal_records < 20 AS few_records FROM last;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PROCESS_TOAST false) t, empty;
 SELECT relname, blks_hit + blks_read < 150 AS few, blks_dirtied < 10 AS clean FROM last;
 
@@ -125,7 +140,7 @@ SET min_parallel_index_scan_size = 0;
 SET max_parallel_maintenance_workers = 2;
 SELECT max(run_id) AS before_id FROM sweep.runs \gset
 CHECKPOINT;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (PARALLEL 2) indexed;
 SELECT count(*) AS runs, min(command) AS command, sum(blks_hit + blks_read) BETWEEN max(s.pages) AND 4 * max(s.pages) AS visited,
 	sum(blks_dirtied) BETWEEN max(s.pages) * 0.9 AND max(s.pages) * 1.1 AS dirtied
@@ -134,10 +149,10 @@ WHERE run_id > :before_id AND relname = 'indexed';
 RESET min_parallel_index_scan_size;
 RESET max_parallel_maintenance_workers;
 
--- run_id grows by one; nothing is twice in the view
+-- run_id grows by one, and nothing is twice in the view
 SELECT count(*) > 10 AS many, count(DISTINCT run_id) = count(*) AS each_once FROM sweep.runs;
 
--- forget it all; the numbers go on
+-- forget it all, but the numbers go on
 SELECT max(run_id) AS last_id FROM sweep.runs \gset
 SELECT sweep.reset_runs();
 SELECT count(*) FROM sweep.runs;

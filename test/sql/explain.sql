@@ -48,10 +48,10 @@ SELECT count(*) FROM sweep.queue;
 ALTER SYSTEM RESET sweep.mode;
 SELECT pg_reload_conf();
 -- not those of others, from before: when these are there this session has heard of the reload, too
-SELECT pg_temp.becomes_true($$ SELECT count(*) = 3 FROM sweep.decisions WHERE datname = current_database() AND relname IN ('due', 'unlogged', 'parted_1')
+SELECT pg_temp.becomes_true($$ SELECT count(*) = 3 FROM sweep.decisions WHERE datname = current_database() AND relid = ANY ('{due, unlogged, parted_1}'::regclass[])
 	AND decision = 'would vacuum' $$);
-SELECT pg_temp.becomes_true($$ SELECT count(*) = 3 FROM sweep.queue WHERE datname = current_database() AND relname IN ('due', 'unlogged', 'parted_1')
-	AND waiting_for = 'sweep.mode = act; it is observe' $$);
+SELECT pg_temp.becomes_true($$ SELECT count(*) = 3 FROM sweep.queue WHERE datname = current_database() AND relid = ANY ('{due, unlogged, parted_1}'::regclass[])
+	AND waiting_for = 'sweep.mode = act (it is observe)' $$);
 
 -- the first cause of each, with what fixes it
 SELECT e.relation, e.verdict, e.cause, e.fix, e.risk IS NOT NULL OR e.fix IS NULL AS risk
@@ -63,24 +63,25 @@ SELECT evidence FROM sweep.explain('below') WHERE rank = 1;
 SELECT evidence FROM sweep.explain('parted') WHERE rank = 1;
 SELECT evidence FROM sweep.explain('a_foreign_table');
 SELECT evidence FROM sweep.explain('never_written_pkey');
-SELECT evidence ~ '^\d+ pages and 900 rows by pg_class, 0 dead and 0 inserted by the counters; statistics of this database reset: (?!never)' AS evidence FROM sweep.explain('reset') WHERE rank = 1;
+SELECT evidence ~ '^pg_class knows \d+ pages and 900 rows\. The counters know 0 dead rows and 0 inserted rows\. The statistics of this database were reset at ' AS evidence FROM sweep.explain('reset') WHERE rank = 1;
 
--- ranks begin at 1 for each, and none is left out; the verdict is that of the first
+-- ranks begin at 1 for each, and none is left out: the verdict is that of the first
 SELECT relation, array_agg(rank ORDER BY rank) = array_agg(n ORDER BY n) AS ranks, count(DISTINCT verdict) AS verdicts
 FROM (SELECT relation, rank, verdict, row_number() OVER (PARTITION BY relation ORDER BY rank)::int AS n FROM sweep.explain('due')) e GROUP BY 1;
 
 -- the ten worst: those that are due come first
 SELECT count(DISTINCT relation) BETWEEN 1 AND 10 AS relations, count(*) FILTER (WHERE cause IS NULL OR verdict IS NULL) AS empty FROM sweep.explain();
+-- catalogs may be due as well
 WITH e AS MATERIALIZED (SELECT * FROM sweep.explain() WITH ORDINALITY AS e (rank, relation, verdict, cause, evidence, fix, risk, n))
-SELECT DISTINCT relation FROM e WHERE n <= (SELECT count(*) FROM e WHERE verdict ~ '^(due|never)') AND relation ~ '^public' ORDER BY relation;
+SELECT DISTINCT r AS relation FROM e, unnest(string_to_array(relation, ', ')) r WHERE n <= (SELECT count(*) FROM e WHERE verdict ~ '^(due|never)') AND r ~ '^public' ORDER BY relation;
 
 -- the tables themselves
 SELECT relname, lane, dead_tuples, vacuum_threshold, ins_since_vacuum, insert_threshold, mod_since_analyze, do_vacuum, decision, reason, blocked_by, last_run
 FROM sweep.tables WHERE schemaname = 'public' ORDER BY relname;
 SELECT count(*) = (SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'm', 't', 'p')) AS every_table FROM sweep.tables;
 SELECT t.lane, bool_and(c.oid < 16384) AS system, bool_or(c.relkind = 't') AS toast FROM sweep.tables t JOIN pg_class c ON c.oid = t.relid GROUP BY 1 ORDER BY 1;
--- the parts of the score: the largest is the score, one that is due is above 1
-SELECT bool_and(abs(score - greatest(xid_score, mxid_score, vacuum_score, vacuum_insert_score, analyze_score)) < 1e-9) AS largest,
+-- the parts of the score: the largest that a vacuum answers is the score, one that is due is above 1
+SELECT bool_and(abs(score - greatest(xid_score, mxid_score, vacuum_score, vacuum_insert_score)) < 1e-9) AS largest,
 	bool_and((vacuum_score > 1 OR vacuum_insert_score > 1) OR NOT do_vacuum) AS due
 FROM sweep.tables WHERE score IS NOT NULL;
 
@@ -96,19 +97,20 @@ CREATE TABLE tail (a int, t text) WITH (autovacuum_enabled = false, fillfactor =
 INSERT INTO tail SELECT i, repeat('x', 700) FROM generate_series(1, 600) i;
 DELETE FROM tail WHERE a > 300;
 SELECT pg_stat_force_next_flush();
+SELECT sweep_internal.get_plural(1, 'transaction') AS one, sweep_internal.get_plural(2, 'transaction') AS two;
 SELECT truncatable_bytes FROM sweep.tables WHERE relname IN ('tail', 'below') ORDER BY relname;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (TRUNCATE off) tail;
 SELECT truncatable_bytes = 300 * current_setting('block_size')::int AS tail FROM sweep.tables WHERE relname = 'tail';
 VACUUM tail;
 SELECT truncatable_bytes FROM sweep.tables WHERE relname = 'tail';
 
 -- observe mode remembers what would have been done, and who did it instead
-SELECT decision, would_vacuum_at BETWEEN first_at - interval '1 s' AND now() AS would, vacuumed_instead_at, vacuumed_instead_by FROM sweep.decisions WHERE relname = 'due' AND datname = current_database();
+SELECT decision, would_vacuum_at BETWEEN first_at - interval '1 s' AND now() AS would, vacuumed_instead_at, vacuumed_instead_by FROM sweep.decisions WHERE relid = 'due'::regclass AND datname = current_database();
 VACUUM due;
-SELECT decision, vacuumed_instead_at > would_vacuum_at AS instead, vacuumed_instead_by FROM sweep.decisions WHERE relname = 'due' AND datname = current_database();
+SELECT decision, vacuumed_instead_at > would_vacuum_at AS instead, vacuumed_instead_by FROM sweep.decisions WHERE relid = 'due'::regclass AND datname = current_database();
 SELECT last_run IS NOT NULL AS last_run FROM sweep.tables WHERE relname = 'due';
-SELECT verdict, cause, evidence ~ '^dead tuples 0 of \d+ \(\d+ missing\); inserted tuples 0 of \d+ \(\d+ missing\); no change since the last vacuum at ' AS evidence FROM sweep.explain('due') WHERE rank = 1;
+SELECT verdict, cause, evidence ~ '^dead tuples 0 of \d+ \(\d+ missing\)\. Inserted tuples 0 of \d+ \(\d+ missing\)\. Nothing has changed since the last vacuum at ' AS evidence FROM sweep.explain('due') WHERE rank = 1;
 -- database and scope
 ALTER SYSTEM SET sweep.scope = catalog;
 SELECT pg_reload_conf();

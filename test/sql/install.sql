@@ -10,6 +10,9 @@ SET client_min_messages = warning;
 CREATE SCHEMA sweep;
 CREATE EXTENSION pg_sweep;
 DROP SCHEMA sweep;
+CREATE SCHEMA sweep_internal;
+CREATE EXTENSION pg_sweep;
+DROP SCHEMA sweep_internal;
 
 -- superusers only, wherever the role may create
 CREATE ROLE regress_sweep_owner;
@@ -43,8 +46,8 @@ SELECT DISTINCT pg_describe_object(d.refclassid, d.refobjid, 0) AS foreign_objec
 FROM pg_depend d
 WHERE d.refobjid >= 16384
 	AND (d.classid = 'pg_rewrite'::regclass AND d.objid IN (SELECT r.oid FROM pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
-			WHERE c.relnamespace = 'sweep'::regnamespace)
-		OR d.classid = 'pg_proc'::regclass AND d.objid IN (SELECT oid FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace))
+			WHERE c.relnamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace))
+		OR d.classid = 'pg_proc'::regclass AND d.objid IN (SELECT oid FROM pg_proc WHERE pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace)))
 	AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = d.refclassid AND e.objid = d.refobjid
 		AND e.refclassid = 'pg_extension'::regclass AND e.deptype = 'e')
 	AND d.refclassid <> 'pg_extension'::regclass
@@ -58,29 +61,31 @@ DROP OWNED BY regress_sweep_owner;
 DROP ROLE regress_sweep_owner;
 RESET client_min_messages;
 
--- all objects are in the schema sweep, and the schema is part of the extension
+-- all objects are in the two schemas, and these are part of the extension
 SELECT classid::regclass AS catalog, count(*) > 0 AS some,
-	bool_and(pg_describe_object(classid, objid, 0) ~ ' sweep(\.|$)| type sweep\.') AS in_schema_sweep
+	bool_and(pg_describe_object(classid, objid, 0) ~ ' sweep(_internal)?(\.|$)| type sweep\.') AS in_its_schemas
 FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'pg_sweep')
 	AND classid IN ('pg_proc'::regclass, 'pg_namespace'::regclass, 'pg_class'::regclass)
 GROUP BY 1 ORDER BY classid::regclass::text COLLATE "C";
 
--- functions: C, or with a safe search_path; strict but those that take NULL for an answer; volatile, never as somebody else, never in a parallel worker
+-- functions are C, or have a safe search_path. They are strict, but those that take NULL for an answer. They are volatile, and run never as somebody else and never in a parallel worker
 SELECT l.lanname = 'c' AS c, count(*) > 0 AS some, string_agg(p.proname, ' ' ORDER BY p.proname) FILTER (WHERE NOT p.proisstrict AND l.lanname = 'c') AS not_strict,
 	bool_and(l.lanname = 'c' OR p.proconfig @> '{"search_path=pg_catalog, pg_temp"}') AS safe,
 	bool_and(p.provolatile = 'v') AS volatile, bool_or(p.prosecdef) AS security_definer,
 	bool_or(p.proparallel = 's') AS parallel_safe
-FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'sweep'::regnamespace
+FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace)
 GROUP BY 1 ORDER BY 1;
 SELECT proname, pg_get_function_identity_arguments(oid) AS arguments, prorettype::regtype AS returns
-FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace AND proname !~ '^get_' ORDER BY 1, 2;
+FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace ORDER BY 1, 2;
 
 -- every view has a comment, and can be read
 SELECT c.relname, obj_description(c.oid, 'pg_class') IS NOT NULL AS comment
 FROM pg_class c WHERE c.relnamespace = 'sweep'::regnamespace AND c.relkind = 'v' ORDER BY 1;
 SELECT count(*) >= 0 AS progress FROM sweep.progress;
 SELECT count(*) >= 0 AS runs FROM sweep.runs;
+SELECT count(*) AS totals FROM sweep.totals;
+SELECT count(*) >= 0 AS history FROM sweep.history;
 SELECT count(*) >= 0 AS databases FROM sweep.databases;
 SELECT count(*) >= 0 AS decisions FROM sweep.decisions;
 SELECT count(*) = 1 AS status FROM sweep.status;
@@ -89,7 +94,6 @@ SELECT count(*) > 0 AS tables FROM sweep.tables;
 SELECT count(*) >= 0 AS queue FROM sweep.queue;
 SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
 SELECT count(*) >= 0 AS explained FROM sweep.explain();
-SELECT count(*) >= 0 AS requests FROM sweep.requests;
 SELECT count(*) >= 0 AS table_settings FROM sweep.table_settings;
 
 -- the columns that others rely on: what is missing or of another type
@@ -111,6 +115,15 @@ WITH expected (view, type, columns) AS (VALUES
 	('runs', 'timestamp with time zone', 'started_at ended_at'),
 	('runs', 'numeric', 'wal_bytes'),
 	('runs', 'double precision', 'cost_per_s read_mb_per_s dirty_mb_per_s wal_mb_per_s delay_time sleep_pct cost_delay'),
+	('totals', 'text', 'span started_by'),
+	('totals', 'timestamp with time zone', 'since complete_since'),
+	('totals', 'bigint', 'vacuums analyzes failed cancelled skipped blks_hit blks_read blks_dirtied cost tuples_removed'),
+	('totals', 'double precision', 'run_time delay_time'),
+	('history', 'timestamp with time zone', 'hour last_ended_at'),
+	('history', 'oid', 'datid relid'),
+	('history', 'name', 'datname'),
+	('history', 'text', 'schemaname relname command started_by'),
+	('history', 'bigint', 'runs failed cancelled skipped cost tuples_removed dead_not_removable'),
 	('databases', 'oid', 'datid'),
 	('databases', 'name', 'datname'),
 	('databases', 'boolean', 'ours'),
@@ -130,28 +143,23 @@ WITH expected (view, type, columns) AS (VALUES
 	('tables', 'boolean', 'do_vacuum'),
 	('tables', 'integer[]', 'blocked_by'),
 	('tables', 'timestamp with time zone', 'not_before snoozed_until last_run'),
-	('queue', 'integer', 'position'),
+	('queue', 'integer', 'position attempts'),
 	('queue', 'oid', 'datid relid'),
 	('queue', 'name', 'datname'),
-	('queue', 'text', 'schemaname relname lane reason waiting_for'),
+	('queue', 'text', 'state schemaname relname lane reason waiting_for requested_by'),
 	('queue', 'double precision', 'score estimated_mb'),
-	('queue', 'timestamp with time zone', 'waiting_since'),
+	('queue', 'timestamp with time zone', 'waiting_since not_before requested_at'),
 	('queue', 'interval', 'estimated_duration'),
-	('queue', 'boolean', 'requested'),
+	('queue', 'bigint', 'request_id'),
+	('queue', 'boolean', 'aux'),
 	('blockers', 'text', 'kind usename name state query withholds fix risk'),
 	('blockers', 'integer', 'pid'),
 	('blockers', 'name', 'datname'),
 	('blockers', 'xid', 'xmin'),
 	('blockers', 'bigint', 'age'),
 	('blockers', 'timestamp with time zone', 'since'),
-	('requests', 'bigint', 'id'),
-	('requests', 'oid', 'datid relid'),
-	('requests', 'name', 'datname'),
-	('requests', 'text', 'schemaname relname requested_by state'),
-	('requests', 'boolean', 'aux'),
-	('requests', 'timestamp with time zone', 'requested_at not_before'),
-	('requests', 'integer', 'attempts'),
 	('status', 'timestamp with time zone', 'held_until'),
+	('status', 'text', 'standby_conflicts'),
 	('table_settings', 'regclass', 'relid'),
 	('table_settings', 'text', 'name value set_by'),
 	('table_settings', 'timestamp with time zone', 'set_at'))
@@ -179,7 +187,7 @@ CREATE TEMPORARY TABLE objects AS
 	UNION ALL SELECT 'pg_extension'::regclass, oid FROM pg_extension WHERE extname = 'pg_sweep';
 SELECT count(*) > 10 AS many FROM objects;
 DROP EXTENSION pg_sweep;
-SELECT count(*) AS schemas FROM pg_namespace WHERE nspname = 'sweep';
+SELECT count(*) AS schemas FROM pg_namespace WHERE nspname IN ('sweep', 'sweep_internal');
 SELECT count(*) AS functions FROM pg_proc WHERE probin ~ 'pg_sweep';
 SELECT (SELECT count(*) FROM pg_init_privs p JOIN objects o ON o.classid = p.classoid AND o.objid = p.objoid) AS init_privs,
 	(SELECT count(*) FROM pg_depend d JOIN objects o ON o.classid = d.classid AND o.objid = d.objid) AS depend,

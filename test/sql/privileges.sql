@@ -1,4 +1,4 @@
--- Nothing for PUBLIC; reading for pg_monitor; acting by EXECUTE on each function.
+-- PUBLIC gets nothing, pg_monitor may read, and acting takes EXECUTE on each function.
 
 \set ECHO none
 \getenv srcdir PG_ABS_SRCDIR
@@ -14,32 +14,32 @@ RESET client_min_messages;
 -- what PUBLIC has, what a member of pg_monitor has besides reading, what it cannot read
 SELECT kind, name FROM (
 	SELECT 'schema' AS kind, nspname::text AS name, has_schema_privilege('regress_sweep_nobody', oid, 'USAGE, CREATE') AS has
-	FROM pg_namespace WHERE nspname = 'sweep'
+	FROM pg_namespace WHERE nspname IN ('sweep', 'sweep_internal')
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_nobody', oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')
 	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind <> 'i'
 	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_nobody', oid, 'EXECUTE')
-	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
+	FROM pg_proc WHERE pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace)) AS o
 WHERE has;
 SELECT kind, name FROM (
 	SELECT 'schema' AS kind, nspname::text AS name, has_schema_privilege('regress_sweep_monitor', oid, 'CREATE') AS more,
 		has_schema_privilege('regress_sweep_monitor', oid, 'USAGE') AS reads
-	FROM pg_namespace WHERE nspname = 'sweep'
+	FROM pg_namespace WHERE nspname IN ('sweep', 'sweep_internal')
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER'),
 		has_table_privilege('regress_sweep_monitor', oid, 'SELECT')
 	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind <> 'i'
 	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$|sensors$)',
 		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$|sensors$)'
-	FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace) AS o
+	FROM pg_proc WHERE pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace)) AS o
 WHERE more OR NOT reads;
 
 -- the functions that act are nobody's, but that pg_maintain (from 17 on) may do what is about vacuums
 SELECT p.proname, string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, ', ') AS granted_to
 FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
-WHERE p.pronamespace = 'sweep'::regnamespace AND p.proname !~ '^(get_|explain$|sensors$)' AND a.grantee <> p.proowner
-	AND NOT (p.proname IN ('vacuum', 'vacuum_aux', 'cancel', 'snooze', 'hold', 'unhold', 'set', 'slow', 'hurry', 'release') AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
+WHERE p.pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace) AND p.proname !~ '^(get_|explain$|sensors$)' AND a.grantee <> p.proowner
+	AND NOT (p.proname IN ('vacuum', 'clean', 'cancel', 'snooze', 'hold', 'set', 'slow', 'hurry', 'release') AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
 GROUP BY 1;
-SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE')
-	AND (SELECT count(*) FILTER (WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE')) = 10 FROM pg_proc p WHERE p.pronamespace = 'sweep'::regnamespace)
+SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE') AND NOT has_schema_privilege(r.oid, 'sweep_internal', 'USAGE')
+	AND (SELECT count(*) FILTER (WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE')) = 9 FROM pg_proc p WHERE p.pronamespace = 'sweep'::regnamespace)
 	AND NOT has_table_privilege(r.oid, 'sweep.runs', 'SELECT')) IS NOT FALSE AS maintain
 FROM pg_roles r WHERE r.rolname = 'pg_maintain';
 
@@ -47,8 +47,9 @@ FROM pg_roles r WHERE r.rolname = 'pg_maintain';
 SET ROLE regress_sweep_nobody;
 SELECT count(*) FROM sweep.runs;
 SELECT sweep.reset_runs();
+SELECT count(*) FROM sweep_internal.get_runs();
 RESET ROLE;
-GRANT USAGE ON SCHEMA sweep TO regress_sweep_nobody;
+GRANT USAGE ON SCHEMA sweep, sweep_internal TO regress_sweep_nobody;
 SET ROLE regress_sweep_nobody;
 SELECT count(*) FROM sweep.progress;
 SELECT count(*) FROM sweep.runs;
@@ -64,31 +65,29 @@ SELECT sweep.slow(1);
 SELECT sweep.hurry(1);
 SELECT sweep.release(1);
 SELECT count(*) FROM sweep.blockers;
-SELECT count(*) FROM sweep.requests;
 SELECT count(*) FROM sweep.table_settings;
-SELECT count(*) FROM sweep.get_progress();
-SELECT count(*) FROM sweep.get_runs();
-SELECT count(*) FROM sweep.get_databases();
-SELECT count(*) FROM sweep.get_decisions();
-SELECT count(*) FROM sweep.get_status();
-SELECT count(*) FROM sweep.get_features();
-SELECT count(*) FROM sweep.get_tables();
-SELECT count(*) FROM sweep.get_queue();
+SELECT count(*) FROM sweep_internal.get_progress();
+SELECT count(*) FROM sweep_internal.get_runs();
+SELECT count(*) FROM sweep_internal.get_databases();
+SELECT count(*) FROM sweep_internal.get_decisions();
+SELECT count(*) FROM sweep_internal.get_status();
+SELECT count(*) FROM sweep_internal.get_features();
+SELECT count(*) FROM sweep_internal.get_tables();
+SELECT count(*) FROM sweep_internal.get_queue();
 SELECT count(*) FROM sweep.get_xid_rate();
-SELECT count(*) FROM sweep.get_horizon_holders();
-SELECT count(*) FROM sweep.get_holders();
-SELECT count(*) FROM sweep.get_blockers();
-SELECT count(*) FROM sweep.get_explanation('{}');
+SELECT count(*) FROM sweep_internal.get_horizon_holders();
+SELECT count(*) FROM sweep_internal.get_holders();
+SELECT count(*) FROM sweep_internal.get_blockers();
+SELECT count(*) FROM sweep_internal.get_explanation('{}');
 SELECT count(*) FROM sweep.explain('pg_class');
 SELECT count(*) FROM sweep.explain();
-SELECT count(*) FROM sweep.get_requests();
 SELECT sweep.cancel(1);
 SELECT sweep.cancel(1, '1 hour');
 SELECT sweep.vacuum('pg_class');
-SELECT sweep.vacuum_aux('pg_class');
+SELECT sweep.vacuum('pg_class', aux => true);
 SELECT sweep.snooze('pg_class', '1 hour');
 SELECT sweep.hold();
-SELECT sweep.unhold();
+SELECT sweep.hold('0');
 SELECT sweep.set('pg_class', 'enabled', 'off');
 SELECT sweep.reset_runs();
 SELECT sweep.rearm();
@@ -107,16 +106,15 @@ SELECT count(*) >= 0 AS queue FROM sweep.queue;
 SELECT count(*) >= 0 AS blockers FROM sweep.blockers;
 SELECT count(*) > 0 AS explained FROM sweep.explain('pg_class');
 SELECT count(*) >= 0 AS explained FROM sweep.explain();
-SELECT count(*) >= 0 AS requests FROM sweep.requests;
 SELECT count(*) >= 0 AS table_settings FROM sweep.table_settings;
 INSERT INTO sweep.table_settings VALUES ('pg_class', 'enabled', 'off');
 SELECT sweep.cancel(1);
 SELECT sweep.cancel(1, '1 hour');
 SELECT sweep.vacuum('pg_class');
-SELECT sweep.vacuum_aux('pg_class');
+SELECT sweep.vacuum('pg_class', aux => true);
 SELECT sweep.snooze('pg_class', '1 hour');
 SELECT sweep.hold();
-SELECT sweep.unhold();
+SELECT sweep.hold('0');
 SELECT sweep.set('pg_class', 'enabled', 'off');
 SELECT sweep.reset_runs();
 SELECT sweep.rearm();

@@ -20,7 +20,7 @@ SELECT * FROM pg_temp.new_runs();
 ANALYZE t, t;
 SELECT * FROM pg_temp.new_runs();
 
--- in a block; rolled back, the work was done all the same
+-- in a block, and in one that is rolled back: the work was done all the same
 BEGIN;
 ANALYZE t;
 SELECT * FROM pg_temp.new_runs();

@@ -50,7 +50,7 @@ SELECT * FROM pg_temp.new_runs();
 
 -- how often the indexes were gone through: with garbage everywhere once, else not at all
 DELETE FROM plain WHERE a % 2 = 0;
-SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep.get_horizon_holders()') AS nobody_needs_them;
+SELECT pg_temp.becomes_true('SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') AS nobody_needs_them;
 VACUUM (INDEX_CLEANUP on) plain;
 VACUUM plain;
 VACUUM (ANALYZE, INDEX_CLEANUP on) plain;

@@ -36,7 +36,7 @@ RESET ROLE;
 REVOKE SET ON PARAMETER sweep.mode FROM regress_sweep_other;
 DROP ROLE regress_sweep_other;
 
--- out of range; where there is a unit, the message is another one on every major
+-- out of range: where there is a unit, the message is another one on every major
 ALTER SYSTEM SET sweep.mode = 'on';
 ALTER SYSTEM SET sweep.mode = '';
 ALTER SYSTEM SET sweep.process_title = 'maybe';
@@ -54,8 +54,6 @@ ALTER SYSTEM SET sweep.min_interval = -1;
 ALTER SYSTEM SET sweep.min_interval = '25h';
 ALTER SYSTEM SET sweep.catalog_min_interval = -1;
 ALTER SYSTEM SET sweep.catalog_min_interval = '25h';
-ALTER SYSTEM SET sweep.linger = -1;
-ALTER SYSTEM SET sweep.linger = '3601s';
 ALTER SYSTEM SET sweep.meter_interval = '99ms';
 ALTER SYSTEM SET sweep.meter_interval = '10001ms';
 ALTER SYSTEM SET sweep.log_min_duration = -2;
@@ -71,6 +69,7 @@ ALTER SYSTEM SET sweep.reclaim_rate = 'some';
 ALTER SYSTEM SET sweep.reclaim_rate = '-1';
 ALTER SYSTEM SET sweep.windows = 'at night';
 ALTER SYSTEM SET sweep.ignore_standbys = 'a,,b';
+ALTER SYSTEM SET sweep.standby_conflicts = 'some';
 
 -- lists of databases
 \set VERBOSITY default

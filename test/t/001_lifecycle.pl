@@ -17,7 +17,7 @@ use SweepTest;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-# As shipped: the mode is observe. The clock is the real one, because times are promised.
+# The mode is observe, as shipped. The clock is the real one, because times are promised.
 my $node = sweep_node('lifecycle', extension => 0, conf => <<'END');
 sweep.mode = observe
 sweep.naptime = 200ms
@@ -30,10 +30,11 @@ my $own_processes = "SELECT count(*) FROM pg_stat_activity WHERE backend_type LI
 sql($node, 'CREATE DATABASE app');
 garbage($node, 'app', 'due');
 
-is(sql($node, "SELECT count(*) FROM pg_namespace WHERE nspname = 'sweep'"), '0', 'before CREATE EXTENSION there is no schema');
+is(sql($node, "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'sweep%'"), '0', 'before CREATE EXTENSION there is no schema');
 sql($node, 'CREATE EXTENSION pg_sweep');
 is(sql($node, 'SELECT mode, effective_mode, reason IS NULL FROM sweep.status'), 'observe|observe|t', 'observe: effective');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE datname = 'app' AND relname = 'due' AND decision = 'would vacuum' AND reason = 'sweep.mode is observe'",
+poll_ok($node,
+	"SELECT count(*) = 1 FROM sweep.decisions WHERE datname = 'app' AND relname = 'due' AND decision = 'would vacuum' AND reason = 'sweep.mode is observe'",
 	'observe: sweep.decisions shows what would be vacuumed, in a database that is new too, within 3 s', timeout => within(3))
   or poll_until($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'due'");
 rounds($node, 5);
@@ -130,10 +131,11 @@ $user->quit;
 # ---- DROP EXTENSION: the SQL objects go, the library is still loaded
 
 sql($node, 'DROP EXTENSION pg_sweep');
-is( sql($node, "SELECT count(*) FROM pg_namespace WHERE nspname = 'sweep'") . sql($node, "SELECT count(*) FROM pg_proc WHERE probin LIKE '%pg_sweep%'"),
+is( sql($node, "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'sweep%'") . sql($node, "SELECT count(*) FROM pg_proc WHERE probin LIKE '%pg_sweep%'"),
 	'00', 'DROP EXTENSION: no schema, no function');
 is( sql($node, "SELECT count(*) FROM pg_class WHERE relname IN ('progress', 'runs', 'decisions')")
-	  . sql($node, "SELECT count(*) FROM pg_default_acl") . sql($node, "SELECT count(*) FROM pg_shdepend WHERE deptype = 'a' AND refobjid = 'pg_monitor'::regrole AND objid >= 16384"),
+	  . sql($node, "SELECT count(*) FROM pg_default_acl")
+	  . sql($node, "SELECT count(*) FROM pg_shdepend WHERE deptype = 'a' AND refobjid = 'pg_monitor'::regrole AND objid >= 16384"),
 	'000', 'DROP EXTENSION: no view, no privilege');
 sql($node, 'CREATE EXTENSION pg_sweep');
 is(sql($node, "SELECT count(*) > 0 FROM sweep.runs"), 't', 'CREATE EXTENSION again: the runs are still there');
@@ -151,7 +153,8 @@ is(sql($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sw
 is(sql($node, "SELECT count(*) FROM pg_settings WHERE name LIKE 'sweep.%'"), '0', 'preload removed: no setting');
 is(sql($node, "SELECT count(*) FROM pg_shmem_allocations WHERE name LIKE 'pg_sweep%'"), '0', 'preload removed: no shared memory');
 unlike(log_since($node, $offset), qr/sweep/, 'preload removed: no word of it in the log');
-is( join(' ', sort map { s/.*pgdata//r } grep { -f } glob($node->data_dir . '/pg_stat/pg_sweep*'), glob($node->data_dir . '/*sweep*'), glob($node->data_dir . '/global/*sweep*')),
+is( join(' ', sort map { s/.*pgdata//r } grep { -f } glob($node->data_dir . '/pg_stat/pg_sweep*'), glob($node->data_dir . '/*sweep*'),
+	glob($node->data_dir . '/global/*sweep*')),
 	'/pg_stat/pg_sweep.runs', 'preload removed: the only file is that of the finished runs');
 garbage($node, 'app', 'after');
 sql($node, 'VACUUM after', 'app');

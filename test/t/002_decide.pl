@@ -1,8 +1,8 @@
 # Which tables are vacuumed, and which are not.
 #
-# A table over its threshold is vacuumed in whatever database it is; a user's reloptions
-# and the lists of databases win; nothing is vacuumed twice within sweep.min_interval; and
-# nothing is vacuumed for dead rows that cannot be removed yet.
+# A table over its threshold is vacuumed in whatever database it is. A user's reloptions
+# and the lists of databases win. Nothing is vacuumed twice within sweep.min_interval, and
+# nothing for dead rows that cannot be removed yet.
 
 use strict;
 use warnings FATAL => 'all';
@@ -30,7 +30,7 @@ sub run_count
 		"SELECT count(*) FROM sweep.runs WHERE relname = '$table'" . ($extra ? " AND $extra" : ''));
 }
 
-# A table that was just made due in the same database has been vacuumed: so a worker has
+# A table that was just made due in the same database has been vacuumed. So a worker has
 # looked at every table there.
 my $canaries = 0;
 
@@ -115,8 +115,8 @@ after_a_visit('other', 'enabled again');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'disabled'",
 	'a table that is enabled again is vacuumed');
 
-# The scout knows the server's settings only; that a table has its own, lower one is found
-# out when a worker looks at all tables (the survey), or by chance before.
+# The scout knows only the server's settings. That a table has a lower one of its own is
+# found out when a worker looks at all tables (the survey), or by chance before.
 sql($node, 'CREATE DATABASE sensitive');
 garbage($node, 'sensitive', 'eager', dead => 8, with => 'autovacuum_vacuum_threshold = 5, autovacuum_vacuum_scale_factor = 0');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'eager'",
@@ -216,7 +216,8 @@ poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'held'",
 	'dead rows that a transaction still sees: one run');
 is( sql($node, "SELECT tuples_removed, dead_not_removable, outcome FROM sweep.runs WHERE relname = 'held'"),
 	'0|500|done', 'which removed nothing and says so');
-poll_ok($node, "SELECT decision = 'held back' FROM sweep.decisions WHERE relname = 'held' AND reason LIKE 'dead rows are still needed;%'", 'the decision says what it waits for');
+poll_ok($node, "SELECT decision = 'held back' FROM sweep.decisions WHERE relname = 'held' AND reason LIKE 'dead rows are still needed:%'",
+	'the decision says what it waits for');
 more_garbage($node, 'other', 'held');
 after_a_visit('other', 'held back');
 rounds($node, 10);
@@ -233,7 +234,7 @@ is( sql($node, "SELECT count(*), max(tuples_removed) FROM sweep.runs WHERE relna
 	'2|1000', 'which removes everything, and no more after it');
 $holder->quit;
 
-# What else may hold rows back: a transaction that has only written, a prepared one.
+# Other things may hold rows back as well: a transaction that has only written, or a prepared one.
 for my $kind ('writing', 'prepared')
 {
 	my $writer = session($node, 'other');
@@ -296,9 +297,10 @@ reload_with($node, 'autovacuum_vacuum_threshold' => 100000);
 poll_until($node, q{SELECT current_setting('autovacuum_vacuum_threshold') = '100000'});
 $locker->query_safe('COMMIT');
 $locker->quit;
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'rising' AND next_dead_tuples >= 100000", 'the threshold rises meanwhile: the scout knows');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'rising' AND next_dead_tuples >= 100000",
+	'the threshold rises meanwhile: the scout knows');
 rounds($node, 40);
-is(sql($node, "SELECT due FROM sweep.databases WHERE datname = 'other'"), '0', 'it does not count as due');
+is(sql($node, "SELECT count(*) FROM sweep.queue WHERE relname = 'rising' AND score IS NOT NULL"), '0', 'it does not count as due');
 is(run_count('rising', "outcome = 'done'"), '0', 'nor is it vacuumed');
 reload_with($node, 'autovacuum_vacuum_threshold' => 50);
 more_garbage($node, 'other', 'rising');
@@ -319,9 +321,11 @@ close $file;
 $node->start;
 reload_with($node, 'sweep.mode' => 'act');
 garbage($node, 'other', 'sound');
-poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'broken' AND outcome = 'failed'", 'a table that cannot be vacuumed: its run is recorded as failed');
+poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'broken' AND outcome = 'failed'",
+	'a table that cannot be vacuumed: its run is recorded as failed');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'sound' AND outcome = 'done'", 'other tables are vacuumed');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'broken' AND decision = 'failed' AND reason LIKE 'ended in an error, 2 times in a row%' AND not_before - last_at = '6 s'",
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'broken' AND decision = 'failed'"
+	  . " AND reason LIKE 'ended in an error, 2 times in a row%' AND not_before - last_at = '6 s'",
 	'it is tried again, after twice the time');
 my $failures = log_since($node);
 like($failures, qr/ERROR:  invalid page in block 0 of relation .*CONTEXT:  .*pg_sweep/s, 'the log has the error, and who met it');

@@ -1,8 +1,8 @@
-# No user waits for pg_sweep longer than deadlock_timeout and a moment.
+# No user waits for pg_sweep for long, nor does DROP DATABASE and its like. See also 040.
 #
-# A vacuum of ours that somebody waits for is cancelled and its table left alone for a
-# while; a table that somebody has locked is not waited for; DROP DATABASE, CREATE DATABASE
-# with a template, and CREATE INDEX CONCURRENTLY are not held up by our workers.
+# A vacuum of ours that somebody waits for is cancelled, and its table is left alone for a
+# while. A table that somebody has locked is not waited for. Our workers do not hold up
+# DROP DATABASE, CREATE DATABASE with a template, and CREATE INDEX CONCURRENTLY.
 
 use strict;
 use warnings FATAL => 'all';
@@ -15,12 +15,12 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
-# A worker lingers for 10 s, a locked table is tried again after 1 s, a vacuum that was
-# cancelled after 30 s; max_workers: one busy database must not hide another, and nobody is
-# sent away while it lingers.
+# A worker lingers for 10 s. A locked table is tried again after 1 s, and a vacuum that was
+# cancelled after 30 s. max_workers is set because one busy database must not hide another,
+# and nobody is sent away while it lingers.
 my $node = sweep_node('users', conf => <<'END');
 sweep.debug_clock_rate = 10
-sweep.linger = 100s
+sweep.debug_linger = 100s
 sweep.max_workers = 10
 max_worker_processes = 16
 autovacuum_vacuum_cost_delay = 0
@@ -35,7 +35,7 @@ sub wait_for_vacuum_of
 		"$table is being vacuumed");
 }
 
-# A worker that has nothing to do any more, in a database where it has just vacuumed.
+# Makes a worker that has nothing to do any more, in a database where it has just vacuumed.
 sub lingering_worker_in
 {
 	my ($dbname) = @_;
@@ -47,7 +47,7 @@ sub lingering_worker_in
 		"a worker lingers in $dbname");
 }
 
-# A command of a user, and how long it may take.
+# A user's command, and how long it may take.
 sub user_says
 {
 	my ($dbname, $command, $limit, $name) = @_;
@@ -66,11 +66,12 @@ sub user_says
 slow_table($node, 'postgres', 'wanted');
 wait_for_vacuum_of('wanted');
 user_says('postgres', "SET lock_timeout = '2s'; ALTER TABLE wanted ADD more int", 2.5, 'ALTER TABLE of a table being vacuumed');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'wanted' AND outcome = 'cancelled' AND started_by = 'sweep' AND command = 'VACUUM' AND blks_hit > 0",
+poll_ok($node,
+	"SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'wanted' AND outcome = 'cancelled' AND started_by = 'sweep' AND command = 'VACUUM' AND blks_hit > 0",
 	'the run is recorded as cancelled, with what it did');
 poll_ok($node, "SELECT decision || '|' || reason || '|' || (not_before - last_at) FROM sweep.decisions WHERE relname = 'wanted'",
 	'and its table is left alone for 5 min',
-	expected => 'cancelled|cancelled, most often because somebody needed a lock, 1 times in a row|00:00:30');
+	expected => 'cancelled|cancelled, most often because somebody needed a lock, 1 time in a row|00:00:30');
 garbage($node, 'postgres', 'neighbour');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'neighbour'", 'the worker goes on with other tables');
 rounds($node, 5);
@@ -85,9 +86,11 @@ garbage($node, 'postgres', 'fully_locked');
 my $locker = session($node, 'postgres');
 $locker->query_safe('BEGIN; LOCK TABLE fully_locked IN SHARE MODE');
 reload_with($node, 'sweep.mode' => 'act');
-poll_ok($node, "SELECT count(*) >= 1 FROM sweep.decisions WHERE relname = 'fully_locked' AND decision = 'locked' AND reason LIKE 'lock not available, % times in a row'",
+poll_ok($node,
+	"SELECT count(*) >= 1 FROM sweep.decisions WHERE relname = 'fully_locked' AND decision = 'locked' AND reason LIKE 'lock not available, % time% in a row'",
 	'a table that somebody has locked: the decision says so');
-poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'fully_locked' AND outcome = 'skipped' AND started_by = 'sweep' AND reason LIKE '%lock not available'",
+poll_ok($node,
+	"SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'fully_locked' AND outcome = 'skipped' AND started_by = 'sweep' AND reason LIKE '%lock not available'",
 	'and so does the record');
 is(sql($node, "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.backend_type LIKE 'sweep%' AND NOT l.granted"),
 	'0', 'the worker does not wait for it');
@@ -122,7 +125,7 @@ poll_ok($node, "SELECT count(*) = 0 FROM sweep.decisions d WHERE datid IS NOT NU
 poll_ok($node, "SELECT count(*) = 0 FROM sweep.progress WHERE datname IS NULL", 'and no meter is left of it');
 rounds($node, 3);
 
-# One worker may be on its way to a database while that is being dropped.
+# A worker may be on its way to a database while that is being dropped.
 cmp_ok(() = log_since($node) =~ /FATAL:  database .* does not exist/g, '<=', 2, 'nobody tries again to connect to them');
 
 # ---- CREATE INDEX CONCURRENTLY, and whatever else waits for older transactions

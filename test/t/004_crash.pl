@@ -1,8 +1,8 @@
 # A crash of any process, ours or not, and the loss of the launcher.
 #
-# The server recovers, the launcher is back at once, the views work, no meter and no worker
-# slot is left over from before, and runs that had been saved (5 s after they ended) are
-# still there; run_id goes on growing.
+# The server recovers, the launcher is back at once, and the views work. No meter and no
+# worker slot is left over from before. Runs that had been saved (5 s after they ended) are
+# still there, and run_id goes on growing.
 
 use strict;
 use warnings FATAL => 'all';
@@ -25,7 +25,7 @@ END
 my $tables = 0;
 my $last_run_id = 0;
 
-# A table is vacuumed by us and its run saved; returns its name.
+# We vacuum a table, and its run is saved. Returns the table's name.
 sub a_saved_run
 {
 	my ($when) = @_;
@@ -61,7 +61,8 @@ sub crash
 
 	cmp_ok(sql($node, 'SELECT count(*) FROM sweep.runs'), '>=', $runs, "$what: saved runs are kept");
 	is(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id = $max"), '1', "$what: the last of them too");
-	is( sql($node, 'SELECT count(*) FROM (SELECT * FROM sweep.databases) d, (SELECT count(*) FROM sweep.decisions) e, (SELECT count(*) FROM sweep.features) f') > 0,
+	is( sql($node,
+		'SELECT count(*) FROM (SELECT * FROM sweep.databases) d, (SELECT count(*) FROM sweep.decisions) e, (SELECT count(*) FROM sweep.features) f') > 0,
 		1, "$what: the views work");
 	is(sql($node, "SELECT count(*) FROM sweep.progress WHERE pid NOT IN (SELECT pid FROM pg_stat_activity)"), '0', "$what: no meter is left over");
 	return;
@@ -75,7 +76,7 @@ my $pid = poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = 'slo
 crash('KILL', $pid, 'kill -9 of a worker');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 'slow1'"), '0', 'the vacuum that was lost with it is no run');
 
-# The server forgets its statistics in a crash, dead rows included, as always.
+# The server forgets its statistics in a crash, dead rows included, as it always does.
 a_saved_run('after the crash of a worker');
 
 # ---- the launcher
@@ -100,7 +101,7 @@ eval { $user->quit };
 # ---- the postmaster itself
 
 my $saved = a_saved_run('before the end of the postmaster');
-# whoever is left of it still uses its shared memory, and no other starts
+# whoever is left of it still uses its shared memory, so no other server starts
 my @children = split /\n/, sql($node, 'SELECT pid FROM pg_stat_activity');
 $node->kill9;
 poll_gone(@children);

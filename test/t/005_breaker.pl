@@ -1,7 +1,7 @@
-# The circuit breaker: three crashes of pg_sweep's own processes among the last five server
-# starts, and the next start has pg_sweep off, until sweep.rearm().
+# The circuit breaker: after three crashes of pg_sweep's own processes among the last five
+# server starts, the next start has pg_sweep off, until sweep.rearm().
 #
-# Only our own crashes count. What the little file beside the statistics holds is a history,
+# Only our own crashes count. The little file beside the statistics holds a history, and is
 # no condition for a start.
 
 use strict;
@@ -20,9 +20,9 @@ sweep.debug_clock_rate = 10
 autovacuum_vacuum_cost_delay = 0
 END
 my $file = $node->data_dir . '/pg_stat/pg_sweep.starts';
-my $off = 'switched off because its processes crashed repeatedly; see sweep.rearm()';
+my $off = 'switched off because its processes crashed repeatedly. See sweep.rearm()';
 
-# Ends a process by a signal and waits until the server is back; returns the log from there.
+# Ends a process by a signal and waits until the server is back. Returns the log from there on.
 sub crash
 {
 	my ($signal, $pid) = @_;
@@ -93,7 +93,8 @@ $client->quit;
 is(sql($node, 'SELECT sweep.rearm()'), 't', 'sweep.rearm() says that it was off');
 is(sql($node, 'SELECT sweep.rearm()'), 'f', 'and that it is not any more');
 is(sql($node, 'SELECT effective_mode, reason IS NULL, recent_crashes FROM sweep.status WHERE launcher_pid IS NOT NULL'), 'act|t|0', 'it is on at once');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'due' AND started_by = 'sweep' AND outcome = 'done'", 'a due table is vacuumed, and its run recorded');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'due' AND started_by = 'sweep' AND outcome = 'done'",
+	'a due table is vacuumed, and its run recorded');
 sql($node, 'VACUUM mine');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 'mine' AND started_by = 'manual'"), '1', 'vacuums are metered again');
 $node->restart;
@@ -142,7 +143,7 @@ $node->start;
 launcher();
 is(status($node, 'effective_mode'), 'act', 'a file that cannot be read');
 
-# It cannot be replaced either: a crash of ours happens to such a server.
+# The file cannot be replaced either. On such a server a process of ours crashes.
 $node->stop;
 chmod 0600, $file;
 unlink $file;

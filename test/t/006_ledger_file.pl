@@ -1,9 +1,9 @@
 # The file of finished runs, pg_stat/pg_sweep.runs.
 #
-# It survives a restart; one that is damaged or of another database system is set aside with
-# a WARNING; one that cannot be written is a WARNING and a retry, and the server goes on in
-# every case. What is kept is bounded, and neither the last run of a table nor the longest
-# runs are pushed out by a table that is vacuumed all the time.
+# It survives a restart. One that is damaged, or of another database system, is set aside
+# with a WARNING. One that cannot be written makes a WARNING and is tried again. The server
+# goes on in every case. What is kept is bounded. A table that is vacuumed all the time
+# pushes out neither the last run of another table nor the longest runs.
 
 use strict;
 use warnings FATAL => 'all';
@@ -17,7 +17,7 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
-# runs are saved every 0.25 s; the warning of one that fails is repeated after 30 s
+# runs are saved every 0.25 s, and the warning of a save that fails is repeated after 30 s
 my $node = sweep_node('ledger', conf => <<'END');
 sweep.debug_clock_rate = 20
 sweep.mode = observe
@@ -55,12 +55,47 @@ poll_ok($node, 'SELECT runs = 4 FROM sweep.status', 'an immediate shutdown loses
 
 # ---- a file that is not to be used
 
+my $before4 = sql($node, $all_runs);
 $node->stop;
 is(scalar(grep { /tmp/ } slurp_dir($node->data_dir . '/pg_stat')), 0, 'no temporary file is left');
 my $good = slurp_file($file);
 my $size = length $good;
-my ($record_size, $count) = unpack('x8 L L', $good);
-is($size, 48 + $record_size * $count + 4, 'the file is a header, the records and a checksum');
+my ($record_size, $sum_size) = unpack('x8 L L', $good);
+
+# The file has a header of 24 bytes, then blocks. A block has a head of 56 bytes, its records
+# and a checksum. The head says how many records there are, and of which kind: runs (0) or
+# sums (1).
+my @sums;
+
+sub blocks
+{
+	my ($contents) = @_;
+	my ($place, @found) = (24);
+
+	@sums = ();
+
+	while ($place < length $contents)
+	{
+		my ($n, $kind) = unpack('L x4 L', substr($contents, $place + 4, 12));
+		my $length = 56 + ($kind ? $sum_size : $record_size) * $n + 4;
+
+		push @found, { place => $place, length => $length, runs => $n, data => substr($contents, $place, $length) } if $kind == 0;
+		push @sums, { place => $place, length => $length, data => substr($contents, $place, $length) } if $kind == 1;
+		$place += $length;
+	}
+	is($place, length $contents, 'the file is a header and blocks');
+	return @found;
+}
+my $head = substr($good, 0, 24);
+my @blocks = blocks($good);
+my @good_sums = @sums;
+my $records = join '', map { substr($_->{data}, 56, $record_size * $_->{runs}) } @blocks;
+is(length $records, 4 * $record_size, 'they hold four runs');
+cmp_ok(scalar @blocks, '>', 1, 'what came later was appended');
+
+# All in one block, so that what damages it leaves nothing.
+my $one = changed(substr($blocks[-1]{data}, 0, 56), 4, pack('L', 4)) . $records;
+my $single = $head . checked("$one    ");
 
 my $other = PostgreSQL::Test::Cluster->new('foreign');
 $other->init;
@@ -71,24 +106,50 @@ poll_until($other, 'SELECT rounds > 0 FROM sweep.status') or die 'the launcher o
 $other->stop;
 my $foreign = slurp_file($other->data_dir . '/pg_stat/pg_sweep.runs');
 
-my $record = substr($good, 48, $record_size);
+# Damages the only block, and gives it the right checksum.
+sub block_with
+{
+	my ($place, $bytes) = @_;
+
+	return $head . checked(changed("$one    ", $place, $bytes));
+}
+
+# The same of the first block of sums: a place in the first sum.
+sub sum_with
+{
+	my ($place, $bytes) = @_;
+
+	return checked(changed($good_sums[0]{data}, 56 + $place, $bytes));
+}
+
+my $single_block = substr($single, 24);
+my $end = length $single;
 my @cases = (
 	[ 'empty', '', 'it is damaged' ],
-	[ 'cut in the header', substr($good, 0, 20), 'it is damaged' ],
-	[ 'cut in a record', substr($good, 0, 48 + $record_size + 7), 'it is damaged' ],
-	[ 'cut in the checksum', substr($good, 0, $size - 1), 'it is damaged' ],
-	[ 'changed in a record', changed($good, 48 + $record_size + 100, chr(1 ^ ord(substr($good, 48 + $record_size + 100, 1)))), 'it is damaged' ],
-	[ 'changed in the checksum', changed($good, $size - 1, chr(1 ^ ord(substr($good, $size - 1, 1)))), 'it is damaged' ],
-	[ 'of another kind', changed($good, 0, 'SWEP'), 'it is damaged' ],
-	[ 'of another version', checked(changed($good, 4, pack('L', 99))), 'it was written by another version' ],
-	[ 'of another record size', checked(changed($good, 8, pack('L', $record_size + 8))), 'it was written by another version' ],
-	[ 'said to hold more than it does', checked(changed($good, 12, pack('L', $count + 1))), 'it is damaged' ],
-	[ 'said to hold 4 million', checked(changed($good, 12, pack('L', 4_000_000))), 'it is damaged' ],
-	[ 'said to hold 4 billion', checked(changed($good, 12, pack('L', 0xffffffff))), 'it is damaged' ],
+	[ 'cut in the header', substr($single, 0, 20), 'it is damaged' ],
+	[ 'a header only', $head, 'it is damaged' ],
+	[ 'cut in a record', substr($single, 0, 80 + $record_size + 7), 'it is damaged' ],
+	[ 'cut in the checksum', substr($single, 0, $end - 1), 'it is damaged' ],
+	[ 'changed in a record', changed($single, 80 + $record_size + 100, chr(1 ^ ord(substr($single, 80 + $record_size + 100, 1)))), 'it is damaged' ],
+	[ 'changed in the checksum', changed($single, $end - 1, chr(1 ^ ord(substr($single, $end - 1, 1)))), 'it is damaged' ],
+	[ 'of another kind', changed($single, 0, 'SWEP'), 'it is damaged' ],
+	[ 'of another version', changed($single, 4, pack('L', 99)), 'it was written by another version' ],
+	[ 'of the version before', changed($single, 4, pack('L', 4)), 'it was written by another version' ],
+	[ 'of another record size', changed($single, 8, pack('L', $record_size + 8)), 'it was written by another version' ],
+	[ 'of another size of sums', changed($single, 12, pack('L', $sum_size + 8)), 'it was written by another version' ],
+	[ 'of an unknown kind', block_with(12, pack('L', 2)), 'it is damaged' ],
+	[ 'sums without runs', $head . join('', map { $_->{data} } @good_sums), 'it is damaged' ],
+	[ 'sums of nonsense', $head . sum_with(0, "\xff" x $sum_size) . $single_block, 'it is damaged' ],
+	[ 'a sum of all time', $head . sum_with(0, pack('q', 0)) . $single_block, 'it is damaged' ],
+	[ 'said to hold more than it does', block_with(4, pack('L', 5)), 'it is damaged' ],
+	[ 'said to hold 4 million', block_with(4, pack('L', 4_000_000)), 'it is damaged' ],
+	[ 'said to hold 4 billion', block_with(4, pack('L', 0xffffffff)), 'it is damaged' ],
 	[ 'of another system', $foreign, 'it belongs to another database system' ],
-	[ 'of a later timeline', checked(changed($good, 24, pack('L', 2))), 'it belongs to another timeline' ],
-	[ 'held since before all time', checked(changed($good, 40, pack('q', -1))), 'it is damaged' ],
-	[ 'a well-checked record of nonsense', checked(changed($good, 48, "\xff" x $record_size)), 'it is damaged' ]);
+	[ 'of a later timeline', block_with(8, pack('L', 2)), 'it belongs to another timeline' ],
+	[ 'held since before all time', block_with(24, pack('q', -1)), 'it is damaged' ],
+	[ 'numbered from 0', block_with(16, pack('q', 0)), 'it is damaged' ],
+	[ 'counted beyond its end', block_with(48, pack('q', 1 << 40)), 'it is damaged' ],
+	[ 'a well-checked record of nonsense', block_with(56, "\xff" x $record_size), 'it is damaged' ]);
 
 for my $case (@cases)
 {
@@ -100,11 +161,68 @@ for my $case (@cases)
 	$node->start;
 	poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status')
 	  or fail("$what: the launcher runs");
-	like(log_since($node, $offset), qr/WARNING:  pg_sweep: file "pg_stat\/pg_sweep\.runs" is not used: \Q$reason\E\n.*DETAIL:  It is set aside as "pg_stat\/pg_sweep\.runs\.bad"/,
+	like(log_since($node, $offset),
+		qr/WARNING:  pg_sweep: file "pg_stat\/pg_sweep\.runs" is not used: \Q$reason\E\n.*DETAIL:  It is set aside as "pg_stat\/pg_sweep\.runs\.bad"/,
 		"$what: a WARNING says that $reason");
 	is(slurp_file("$file.bad"), $contents, "$what: it is set aside as it was");
 	is(status($node, 'runs'), '0', "$what: there are no runs");
 	$node->stop;
+}
+
+# ---- a file that ends in what was not written whole
+
+my $whole = length $good;
+my $before_last = $blocks[-1]{place};
+my $runs_before = 4 - $blocks[-1]{runs};
+my @torn = (
+	[ 'garbage behind the last block', $good . 'x' x 100, 4, 100 ],
+	[ 'zeros behind it', $good . "\0" x 8192, 4, 8192 ],
+	[ 'half a block behind it', $good . substr($blocks[0]{data}, 0, $blocks[0]{length} / 2), 4, int($blocks[0]{length} / 2) ],
+	[ 'a block of a good length of zeros', $good . substr($blocks[0]{data}, 0, 56) . "\0" x ($blocks[0]{length} - 56), 4, $blocks[0]{length} ],
+	[ 'the last block cut by a byte', substr($good, 0, $whole - 1), $runs_before, $whole - 1 - $before_last ],
+	[ 'the last block cut in its head', substr($good, 0, $before_last + 10), $runs_before, 10 ],
+	[ 'the last block changed', changed($good, $before_last + 57, chr(1 ^ ord(substr($good, $before_last + 57, 1)))), $runs_before, $whole - $before_last ]);
+
+for my $case (@torn)
+{
+	my ($what, $contents, $runs, $cut) = @$case;
+	my $offset = log_size($node);
+
+	write_file($file, $contents);
+	unlink "$file.bad";
+	$node->start;
+	poll_ok($node, "SELECT launcher_pid IS NOT NULL AND rounds > 0 AND runs = $runs FROM sweep.status", "$what: what is before it is kept");
+	like(log_since($node, $offset),
+		qr/WARNING:  pg_sweep: the last $cut bytes of file "pg_stat\/pg_sweep\.runs" are damaged\n.*DETAIL:  They are cut off; the $runs runs before them are kept/,
+		"$what: a WARNING says so");
+	ok(!-e "$file.bad", "$what: the file is not set aside");
+	sql($node, 'VACUUM first');
+	$node->stop;
+	blocks(slurp_file($file));
+	$offset = log_size($node);
+	$node->start;
+	poll_ok($node, 'SELECT rounds > 0 AND runs = ' . ($runs + 1) . ' FROM sweep.status', "$what: it goes on behind them");
+	unlike(log_since($node, $offset), qr/WARNING.*pg_sweep/, "$what: the file is whole again");
+	$node->stop;
+}
+
+# Wherever the file is damaged, the server starts, and what it shows was there before.
+my $known = '^(4|3|2|1|0)$';
+srand(20);
+for my $i (1 .. 40)
+{
+	my $contents = $good;
+	my $place = int(rand($whole));
+
+	$contents = $i % 2 ? substr($good, 0, $place) : changed($good, $place, chr(int(rand(256))));
+	write_file($file, $contents);
+	$node->start;
+	poll_until($node, 'SELECT rounds > 0 FROM sweep.status') or fail("damaged at $place: the launcher runs");
+	my $left = sql($node, $all_runs);
+	my $foreign_rows = grep { my $row = $_; index($before4, $row) < 0 } split /\n/, $left;
+	is($foreign_rows, 0, "damaged at $place: what is shown was there");
+	$node->stop;
+	unlink "$file.bad";
 }
 
 # What is there may be no file at all.
@@ -135,31 +253,37 @@ poll_until($node, 'SELECT runs_saved_at IS NOT NULL FROM sweep.status');    # no
 
 # ---- a file that cannot be written
 
-mkdir "$file.tmp";
+# it cannot be written at its end, because it is no file, nor anew
+unlink $file;
+mkdir $file;
 $offset = log_size($node);
 sql($node, 'VACUUM first');
-poll_ok($node, "SELECT runs_save_error LIKE '%is a directory%' OR runs_save_error LIKE '%s a directory%' FROM sweep.status", 'it cannot be written: sweep.status says why');
-log_poll_ok($node, qr/WARNING:  pg_sweep: could not save the finished runs: Is a directory\n.*DETAIL:  It is tried again every 5 s/, $offset, 'a WARNING');
+poll_ok($node, "SELECT runs_save_error LIKE '%s a directory%' FROM sweep.status", 'it cannot be written: sweep.status says why');
+log_poll_ok($node, qr/WARNING:  pg_sweep: could not save the finished runs: Is a directory\n.*DETAIL:  Saving is tried again every 5 s/, $offset, 'a WARNING');
 rounds($node, 60);
 is(() = log_since($node, $offset) =~ /could not save/g, 1, 'once, not at every try');
 sql($node, 'VACUUM second');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 'second' AND run_id = 6"), '1', 'runs go on being recorded');
-rmdir "$file.tmp";
+rmdir $file;
 saved('when it can be written again, it is');
 $node->stop('immediate');
 $node->start;
 poll_ok($node, 'SELECT runs = 6 FROM sweep.status', 'and nothing was lost');
 poll_until($node, 'SELECT runs_saved_at IS NOT NULL FROM sweep.status');
 
-# a full disk: what it takes is opened, but cannot be written
+# What somebody else has written behind it is no place to go on, so it is written anew. On
+# a full disk the new file is opened, but cannot be written.
 symlink '/dev/full', "$file.tmp";
+append_to_file($file, 'x');
 $offset = log_size($node);
 sql($node, 'VACUUM first');
 log_poll_ok($node, qr/WARNING:  pg_sweep: could not save the finished runs: No space left on device/, $offset, 'a full disk: a WARNING');
 saved('a full disk: saved when there is room');
 ok(-f $file && !-l $file, 'a full disk: in a file of its own');
+blocks(slurp_file($file));
 
-# the directory itself
+# now the directory itself
+append_to_file($file, 'x');
 chmod 0500, $node->data_dir . '/pg_stat';
 sql($node, 'VACUUM first');
 $offset = log_size($node);
@@ -191,19 +315,43 @@ sql($node, "CREATE TABLE kept$_ (i int)") for 1 .. 12;
 sql($node, 'CREATE TABLE hot (i int); INSERT INTO hot SELECT generate_series(1, 20000)');
 sql($node, join ';', map { "VACUUM kept$_" } 1 .. 12);
 
-# the longest by far, of a table that is vacuumed again afterwards; 19 pages wait 10 ms each
+# This is the longest by far, of a table that is vacuumed again afterwards. 19 pages wait 10
+# ms each.
 sql($node, 'SET vacuum_cost_delay = 10; SET vacuum_cost_limit = 1; VACUUM (DISABLE_PAGE_SKIPPING) hot');
 $id = sql($node, "SELECT run_id FROM sweep.runs WHERE relname = 'hot'");
 cmp_ok(sql($node, "SELECT EXTRACT(epoch FROM ended_at - started_at) FROM sweep.runs WHERE run_id = $id"), '>', 0.5, 'one long run');
 sql($node, ("VACUUM hot;\n" x 500));
-is(sql($node, "SELECT count(DISTINCT relname) FROM sweep.runs WHERE relname LIKE 'kept%'"), '12', 'the last run of every table is kept, whatever one of them does');
+is(sql($node, "SELECT count(DISTINCT relname) FROM sweep.runs WHERE relname LIKE 'kept%'"), '12',
+	'the last run of every table is kept, whatever one of them does');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id = $id"), '1', 'the longest run is kept');
 my $limit = 100 + 100 + 64;
 cmp_ok(status($node, 'runs'), '<=', $limit, "no more than $limit are kept in all");
 cmp_ok(status($node, 'runs'), '>=', 100, 'nor fewer than sweep.max_runs');
 is(sql($node, 'SELECT count(DISTINCT run_id) = count(*) FROM sweep.runs'), 't', 'each is shown once');
 saved('they are saved');
-cmp_ok(-s $file, '<=', 52 + $record_size * $limit, 'in a file of bounded size');
+
+# the file is appended to, and written anew now and then
+my $inode = (stat $file)[1];
+sql($node, 'VACUUM second');
+saved('one more is saved');
+is((stat $file)[1], $inode, 'by appending it');
+for (1 .. 100)
+{
+	last if (stat $file)[1] != $inode;
+	sql($node, ("VACUUM second;\n" x 90));
+	poll_until($node, 'SELECT runs_saved_at > (SELECT max(ended_at) FROM sweep.runs) FROM sweep.status');
+}
+isnt((stat $file)[1], $inode, 'some time the file is written anew');
+cmp_ok(-s $file, '<=', 60 * 30 + $record_size * $limit + $sum_size * (92 * 12 + 200), 'so it stays bounded');
+blocks(slurp_file($file));
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id = $id"), '1', 'and nothing that is kept is lost by it');
+
+# since when nothing is missing
+is(sql($node, <<'END'), 't|t', 'sweep.status says from when on the runs are complete');
+SELECT runs_complete_since >= (SELECT max(ended_at) FROM sweep.runs WHERE run_id <= (SELECT max(run_id) - 100 FROM sweep.runs)),
+       runs_complete_since <= (SELECT min(ended_at) FROM sweep.runs WHERE run_id > (SELECT max(run_id) - 100 FROM sweep.runs))
+FROM sweep.status
+END
 
 # of equally long ones another may be kept
 my $which = "WHERE relname LIKE 'kept%' OR run_id = $id OR run_id > (SELECT max(run_id) - 100 FROM sweep.runs)";

@@ -1,5 +1,6 @@
-# A standby with the library preloaded does nothing, but its views work; promoted, it takes
-# over within seconds, with the finished runs that came along in the base backup.
+# A standby with the library preloaded does nothing, but its views work. When it is
+# promoted it takes over within seconds, with the finished runs that came along in the base
+# backup.
 
 use strict;
 use warnings FATAL => 'all';
@@ -33,7 +34,7 @@ $primary->wait_for_catchup($standby);
 
 is(sql($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%'"), '0', 'standby: no process of ours');
 is(sql($standby, 'SELECT mode, effective_mode, reason FROM sweep.status'), 'act|off|this server is a standby', 'standby: sweep.status says why');
-for my $view ('progress', 'runs', 'databases', 'decisions', 'status', 'features', 'tables', 'queue', 'blockers', 'requests',
+for my $view ('progress', 'runs', 'databases', 'decisions', 'status', 'features', 'tables', 'queue', 'blockers',
 	'explain()', "explain('before')", 'get_xid_rate()')
 {
 	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT count(*) FROM sweep.$view");
@@ -42,7 +43,7 @@ for my $view ('progress', 'runs', 'databases', 'decisions', 'status', 'features'
 is(sql($standby, 'SELECT count(*) FROM sweep.decisions'), '0', 'standby: nothing is decided');
 is(sql($standby, "SELECT cause, evidence FROM sweep.explain('before') WHERE cause = 'pg_sweep does not work'"),
 	'pg_sweep does not work|this server is a standby', 'standby: sweep.explain() says why');
-for my $call ("vacuum('before')", "vacuum_aux('before')", "set('before', 'enabled', 'off')")
+for my $call ("vacuum('before')", "vacuum('before', true)", "set('before', 'enabled', 'off')")
 {
 	my (undef, undef, $refused) = $standby->psql('postgres', "SELECT sweep.$call");
 	like($refused, qr/ERROR:  (no vacuum can be requested during recovery|cannot execute \w+ in a read-only transaction)/, "standby: sweep.$call is refused");
@@ -60,7 +61,7 @@ garbage($primary, 'postgres', 'due');
 $primary->wait_for_catchup($standby);
 $primary->stop;
 
-# A standby knows nothing of dead rows; statistics begin at the promotion.
+# A standby knows nothing of dead rows. Statistics begin at the promotion.
 is(sql($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%'"), '0', 'standby: still no process of ours');
 my $offset = log_size($standby);
 $standby->promote;
@@ -71,7 +72,8 @@ unlike(log_since($standby, $offset), qr/WARNING/, 'promoted: its file is accepte
 
 garbage($standby, 'postgres', 'after');
 $took = seconds(sub {
-	poll_ok($standby, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'after' AND started_by = 'sweep' AND tuples_removed = 500", 'promoted: a due table is vacuumed');
+	poll_ok($standby, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'after' AND started_by = 'sweep' AND tuples_removed = 500",
+		'promoted: a due table is vacuumed');
 });
 cmp_ok($took, '<', within(4), 'promoted: within seconds');
 cmp_ok(sql($standby, "SELECT run_id FROM sweep.runs WHERE relname = 'after'"), '>', $id, 'promoted: run_id goes on growing');

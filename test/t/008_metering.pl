@@ -1,6 +1,6 @@
 # Every running vacuum is shown while it runs: core's autovacuum workers, VACUUM by hand,
-# its parallel workers, and ours; who started it, what it has done so far, what holds it
-# back and when it will be done.
+# its parallel workers, and ours. It is shown who started it, what it has done so far,
+# what holds it back and when it will be done.
 
 use strict;
 use warnings FATAL => 'all';
@@ -24,12 +24,12 @@ sweep.meter_interval = 100ms
 max_worker_processes = 12
 END
 
-# From 18 on the server itself times the delays; until then they are sampled.
+# From 18 on the server itself times the delays. Before, they follow from the cost.
 $node->append_conf('postgresql.conf', 'track_cost_delay_timing = on') if $node->pg_version >= 18;
 $node->start;
 sql($node, 'CREATE EXTENSION pg_sweep');
 
-# 2,000 units per second, which is about 90 pages; a sample every half second
+# 2,000 units per second make about 90 pages, and there is a sample every half second
 my $slow = 'autovacuum_vacuum_cost_delay = 10, autovacuum_vacuum_cost_limit = 20';
 my $slowly = "SET vacuum_cost_delay = 10;\nSET vacuum_cost_limit = 20;\n";
 my @columns = qw(pid blks_hit blks_read blks_dirtied wal_records wal_bytes cost
@@ -72,7 +72,12 @@ sub never_falls
 {
 	my ($column, @seen) = @_;
 
-	# sampled before 18: one sample that finds it awake takes back as much as a tick
+	# It is NULL until it is known, as a phase's share is while a vacuum initializes. After
+	# that it never is again.
+	shift @seen while @seen && $seen[0]{$column} eq '';
+	return 0 if grep { $_->{$column} eq '' } @seen;
+
+	# before 18 it is sampled: one sample that finds it awake takes back as much as a tick
 	my $slack = $column eq 'delay_time' && major($node) < 18 ? 500 : 0;
 
 	for my $i (1 .. $#seen)
@@ -97,7 +102,7 @@ sub looks_right
 	cmp_ok($last->{sleep_pct}, '>', 50, "$name: most of the time it sleeps");
 	cmp_ok($last->{sleep_pct}, '<=', 100, "$name: never more than all of it");
 	cmp_ok($last->{cost_per_s}, '<=', 2200, "$name: no faster than its limit") or diag(explain($last));
-	# its rate is that of the last samples, which begin with the vacuum here
+	# its rate is that of the last samples, which here begin with the vacuum
 	cmp_ok($last->{cost_per_s}, '>=', 0.9 * $last->{cost} / $last->{elapsed}, "$name: nor slower than it is");
 	cmp_ok($last->{cost_per_s}, '>', 0, "$name: nor standing still");
 	return;
@@ -116,7 +121,8 @@ is(sql($node, "SELECT schemaname || '.' || relname || ' in ' || datname FROM swe
 
 # a user needs the table
 sql($node, 'ALTER TABLE for_core ADD more int');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'for_core' AND command = 'VACUUM' AND started_by = 'autovacuum' AND outcome = 'cancelled' AND blks_hit >= $seen[-1]{blks_hit} AND pid = $seen[-1]{pid}",
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'for_core' AND command = 'VACUUM' AND started_by = 'autovacuum' AND outcome = 'cancelled'"
+	  . " AND blks_hit >= $seen[-1]{blks_hit} AND pid = $seen[-1]{pid}",
 	'autovacuum: one that is cancelled for a user is recorded so');
 sql($node, 'DROP TABLE for_core');
 
@@ -129,14 +135,15 @@ $user->query_until(qr/begun/, "$slowly\\echo begun\nVACUUM by_hand;\n\\echo ende
 looks_right('by hand', 'manual', @seen);
 is(sql($node, "SELECT sweep.cancel($seen[-1]{pid})"), 't', 'by hand: sweep.cancel()');
 $user->query_until(qr/ended/, '');
-poll_ok($node, "SELECT outcome = 'cancelled' AND started_by = 'manual' AND cost >= $seen[-1]{cost} FROM sweep.runs WHERE relname = 'by_hand'", 'by hand: is recorded as cancelled');
+poll_ok($node, "SELECT outcome = 'cancelled' AND started_by = 'manual' AND cost >= $seen[-1]{cost} FROM sweep.runs WHERE relname = 'by_hand'",
+	'by hand: is recorded as cancelled');
 poll_ok($node, "SELECT count(*) = 0 FROM sweep.progress WHERE pid = $seen[-1]{pid}", 'by hand: and no longer shown');
 $user->quit;
 
 # ---- parallel
 
-# few heap pages to look at, but four indexes of 100 pages each to be read whole, at 10 ms
-# per page
+# There are few heap pages to look at. But four indexes of 100 pages each have to be read
+# whole, at 10 ms per page.
 sql($node, <<'END');
 CREATE TABLE par (a int, b int, c int, d int) WITH (autovacuum_enabled = off);
 INSERT INTO par SELECT i, i, i, i FROM generate_series(1, 36000) i;
@@ -163,7 +170,8 @@ my (@leader, %worker, $joined, $leader_pid);
 while (time < $until)
 {
 	my @rows = map { [ split /\|/, $_, -1 ] } split /\n/,
-	  sql($node, "SELECT pid, coalesce(leader_pid, 0), blks_hit + blks_read, parallel_workers, coalesce(relname, ''), command, started_by, relid = 'par'::regclass FROM sweep.progress WHERE command = 'VACUUM' AND (leader_pid IS NOT NULL OR relname = 'par')");
+	  sql($node, "SELECT pid, coalesce(leader_pid, 0), blks_hit + blks_read, parallel_workers, coalesce(relname, ''), command, started_by,"
+	  . " relid = 'par'::regclass FROM sweep.progress WHERE command = 'VACUUM' AND (leader_pid IS NOT NULL OR relname = 'par')");
 	my ($leader) = grep { $_->[1] == 0 } @rows;
 	my @workers = grep { $_->[1] != 0 && $_->[7] ne '' } @rows;
 
@@ -209,8 +217,10 @@ if (major($node) >= 19)
 {
 	reload_with($node, 'min_parallel_index_scan_size' => 0, 'autovacuum_max_parallel_workers' => 2);
 	sql($node, 'DELETE FROM par WHERE a <= 8000');
-	sql($node, 'ALTER TABLE par SET (autovacuum_enabled = on, autovacuum_parallel_workers = 2, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 40, autovacuum_vacuum_cost_limit = 1)');
-	poll_ok($node, "SELECT count(*) >= 1 FROM sweep.progress WHERE relname = 'par' AND command = 'VACUUM' AND started_by = 'autovacuum' AND leader_pid IN (SELECT pid FROM sweep.progress WHERE relname = 'par' AND leader_pid IS NULL AND parallel_workers > 0)",
+	sql($node, 'ALTER TABLE par SET (autovacuum_enabled = on, autovacuum_parallel_workers = 2, autovacuum_vacuum_scale_factor = 0,'
+		  . ' autovacuum_vacuum_cost_delay = 40, autovacuum_vacuum_cost_limit = 1)');
+	poll_ok($node, "SELECT count(*) >= 1 FROM sweep.progress WHERE relname = 'par' AND command = 'VACUUM' AND started_by = 'autovacuum'"
+		  . " AND leader_pid IN (SELECT pid FROM sweep.progress WHERE relname = 'par' AND leader_pid IS NULL AND parallel_workers > 0)",
 		'parallel autovacuum: workers are shown with their leader');
 	poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'par' AND command = 'VACUUM' AND started_by = 'autovacuum' AND outcome = 'done'",
 		'parallel autovacuum: one run is recorded');
@@ -261,7 +271,8 @@ $user->quit;
 
 # ---- wraparound
 
-# Near its freeze age a table is left to core; then core's own, which nobody may cancel here.
+# A table that is near its freeze age is left to core. Then comes core's own vacuum, which
+# nobody may cancel here.
 sql($node, 'CREATE TABLE old (id int, pad text) WITH (fillfactor = 10, autovacuum_vacuum_cost_delay = 20, autovacuum_vacuum_cost_limit = 1)');
 sql($node, "ALTER TABLE old ALTER pad SET STORAGE PLAIN; INSERT INTO old SELECT i, repeat('x', 700) FROM generate_series(1, 300) i");
 reload_with($node, 'sweep.mode' => 'observe');
@@ -278,8 +289,10 @@ is($seen[-1]{mode}, 'aggressive', 'wraparound: its mode');
 my ($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.cancel($seen[-1]{pid})");
 like($err, qr/ERROR:  process \d+ is preventing transaction ID wraparound/, 'wraparound: sweep.cancel() refuses');
 sql($node, "SELECT pg_cancel_backend($seen[-1]{pid})");
-poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'old' AND outcome = 'cancelled' AND started_by = 'autovacuum_wraparound'", 'wraparound: cancelled by hand it is recorded so');
-poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'pg_class' AND outcome = 'done' AND started_by = 'autovacuum_wraparound' AND mode = 'aggressive'", 'wraparound: the catalogs\' are recorded');
+poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'old' AND outcome = 'cancelled' AND started_by = 'autovacuum_wraparound'",
+	'wraparound: cancelled by hand it is recorded so');
+poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'pg_class' AND outcome = 'done' AND started_by = 'autovacuum_wraparound'"
+	  . " AND mode = 'aggressive'", 'wraparound: the catalogs\' are recorded');
 
 $node->stop('immediate');
 done_testing();

@@ -1,5 +1,5 @@
 # The owner of a database, who is no superuser, plants settings, functions and operators in
-# it. Our workers are superuser processes that come by themselves: they obey none of it, run
+# it. Our workers are superuser processes that come by themselves. They obey none of it, run
 # nothing of it but as its owner, and vacuum all the same.
 
 use strict;
@@ -18,7 +18,8 @@ sweep.debug_clock_rate = 20
 sweep.log_min_duration = 0
 END
 
-sql($node, 'CREATE ROLE mallory LOGIN CREATEROLE; CREATE ROLE victim SUPERUSER LOGIN; CREATE ROLE powerless; GRANT powerless TO mallory; CREATE DATABASE prey OWNER mallory');
+sql($node, 'CREATE ROLE mallory LOGIN CREATEROLE; CREATE ROLE victim SUPERUSER LOGIN; CREATE ROLE powerless; GRANT powerless TO mallory;'
+	  . ' CREATE DATABASE prey OWNER mallory');
 sql($node, 'CREATE EXTENSION pg_sweep', 'prey');
 sql($node, 'GRANT ALL ON SCHEMA public TO PUBLIC', 'prey');
 
@@ -56,7 +57,8 @@ sub vacuums_all_the_same
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	new_worker();
 	garbage($node, 'prey', $table);
-	return poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = '$table' AND started_by = 'sweep' AND outcome = 'done' AND tuples_removed = 500" . ($more // ''),
+	return poll_ok($node,
+		"SELECT count(*) = 1 FROM sweep.runs WHERE relname = '$table' AND started_by = 'sweep' AND outcome = 'done' AND tuples_removed = 500" . ($more // ''),
 		"$name: the table is vacuumed", timeout => 20);
 }
 
@@ -97,7 +99,7 @@ for my $setting (
 	sql($node, "ALTER DATABASE prey RESET $name");
 }
 
-# Those of VACUUM itself: it runs as the server says.
+# VACUUM's own settings: it runs as the server says.
 as_mallory("ALTER DATABASE prey SET vacuum_cost_delay = 100; ALTER DATABASE prey SET vacuum_cost_limit = 1;"
 	  . " ALTER DATABASE prey SET vacuum_cost_page_hit = 1000; ALTER DATABASE prey SET maintenance_work_mem = '1MB';"
 	  . " ALTER DATABASE prey SET vacuum_freeze_min_age = 0; ALTER DATABASE prey SET vacuum_freeze_table_age = 0;"
@@ -177,7 +179,8 @@ ALTER TABLE trap RESET (autovacuum_enabled);
 INSERT INTO trap SELECT generate_series(-300, -1);
 DELETE FROM trap WHERE id < 0;
 END
-poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'trap' AND started_by = 'sweep' AND outcome = 'done'", 'an index on an expression: the table is vacuumed');
+poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'trap' AND started_by = 'sweep' AND outcome = 'done'",
+	'an index on an expression: the table is vacuumed');
 is(sql($node, "SELECT DISTINCT who, session FROM seen WHERE what OPERATOR(pg_catalog.=) 'index'", 'prey'),
 	'mallory|mallory', 'an index on an expression: it ran for its owner only, and in its owner\'s session');
 
@@ -191,11 +194,13 @@ is(sql($node, "SELECT string_agg(rolname, ',' ORDER BY rolname) FROM pg_roles WH
 	sql($node, "SELECT string_agg(r, ',' ORDER BY r) FROM unnest(ARRAY['victim', (SELECT rolname FROM pg_roles WHERE oid = 10)]) r"),
 	'nobody became a superuser');
 is(sql($node, "SELECT count(*) FROM pg_roles WHERE rolname = 'planted'"), '0', 'no role was planted');
-ok(sql($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'sweep%' AND NOT pid IN (SELECT pid FROM pg_stat_activity WHERE usename IS NULL OR usesysid = 10)"),
+ok(sql($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'sweep%' AND NOT pid IN (SELECT pid FROM pg_stat_activity"
+	  . " WHERE usename IS NULL OR usesysid = 10)"),
 	'our processes are what they were');
 
 # What mallory sees and may do: nothing of pg_sweep.
-for my $query ('TABLE sweep.runs', 'TABLE sweep.progress', 'SELECT * FROM sweep.get_runs()', 'SELECT sweep.reset_runs()', 'SELECT sweep.cancel(1)', 'SELECT sweep.rearm()')
+for my $query ('TABLE sweep.runs', 'TABLE sweep.progress', 'SELECT * FROM sweep_internal.get_runs()', 'SELECT sweep.reset_runs()', 'SELECT sweep.cancel(1)',
+	'SELECT sweep.rearm()')
 {
 	my ($rc, $out, $err) = $node->psql('prey', $query, extra_params => [ '-U', 'mallory' ]);
 	like($err, qr/permission denied/, "a database's owner may not: $query");
@@ -205,7 +210,8 @@ for my $query ('TABLE sweep.runs', 'TABLE sweep.progress', 'SELECT * FROM sweep.
 
 sql($node, 'RESET search_path; CREATE SCHEMA "s""; DROP TABLE x; --"', 'prey');
 garbage($node, 'prey', '"s""; DROP TABLE x; --"."t.""%s%n%d\\"""');
-poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE schemaname = 's"; DROP TABLE x; --' AND relname = 't."%s%n%d\"' AND outcome = 'done'}, 'a name full of quotes and percent signs');
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE schemaname = 's"; DROP TABLE x; --' AND relname = 't."%s%n%d\"' AND outcome = 'done'},
+	'a name full of quotes and percent signs');
 log_poll_ok($node, qr/automatic vacuum of table "prey\.s"; DROP TABLE x; --\.t\."%s%n%d\\"": index scans/, 0, 'is logged as it is');
 
 unlike(log_since($node), qr/server process|terminated by signal/, 'nothing crashed');

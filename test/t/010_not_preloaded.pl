@@ -1,7 +1,7 @@
 # Where pg_sweep cannot run, or not all of it, the server does, and it says what is missing.
 #
-# The library not preloaded, too few background workers, single-user mode, pg_upgrade, and
-# databases that accept no connections.
+# The cases are: the library not preloaded, too few background workers, single-user mode,
+# pg_upgrade, and databases that accept no connections.
 
 use strict;
 use warnings FATAL => 'all';
@@ -21,14 +21,20 @@ my $node = sweep_node('unloaded', extension => 0, conf => "shared_preload_librar
 
 is(sql($node, 'CREATE EXTENSION pg_sweep'), '', 'not preloaded: CREATE EXTENSION works');
 
-my %arguments = (cancel => '1', hurry => '1', release => '1', slow => '1', set => "'pg_class', 'enabled', 'off'", snooze => "'pg_class', '1 hour'", vacuum => "'pg_class'", vacuum_aux => "'pg_class'");
-my @calls = ((map { "TABLE sweep.$_" } split /\n/, sql($node, "SELECT relname FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind = 'v' ORDER BY 1")),
-	(map { "SELECT sweep.$_(" . ($arguments{$_} // '') . ')' } split /\n/, sql($node, "SELECT proname FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE pronamespace = 'sweep'::regnamespace AND lanname = 'c' ORDER BY 1")));
+my %arguments = (cancel => '1', get_distributed => "'pg_class'::regclass", get_readable => "'x'", get_relation => "'pg_class'::regclass", hurry => '1',
+	clean => "'pg_class'", release => '1', slow => '1', set => "'pg_class', 'enabled', 'off'", snooze => "'pg_class', '1 hour'", vacuum => "'pg_class'");
+my @calls = ((map { "TABLE sweep.$_" } split /\n/,
+	sql($node, "SELECT relname FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind = 'v' ORDER BY 1")),
+	(map { "SELECT $_(" . ($arguments{ s/.*\.//r } // '') . ')' } split /\n/,
+	sql($node, "SELECT p.oid::regproc FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang"
+		  . " WHERE pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace) AND lanname = 'c' ORDER BY proname")));
 cmp_ok(scalar @calls, '>=', 15, 'not preloaded: views and functions are there');
+my $says = qr/ERROR:  55000: pg_sweep must be loaded via "shared_preload_libraries"/;
+my $hints = qr/HINT:  Add "pg_sweep" to "shared_preload_libraries" in postgresql\.conf and restart the server\./;
 for my $call (@calls)
 {
 	my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$call");
-	like($err, qr/ERROR:  55000: pg_sweep must be loaded via "shared_preload_libraries"\nHINT:  Add "pg_sweep" to "shared_preload_libraries" in postgresql\.conf and restart the server\./,
+	like($err, qr/$says\n$hints/,
 		"not preloaded: $call says so");
 }
 for my $load ("LOAD 'pg_sweep'", "SET session_preload_libraries = 'pg_sweep'")
@@ -48,7 +54,7 @@ $node->stop;
 
 my $few = sweep_node('few_workers', conf => "max_worker_processes = 0\nmax_parallel_workers = 0\nsweep.debug_clock_rate = 10\n");
 is(sql($few, 'SELECT mode, effective_mode, reason FROM sweep.status'),
-	'act|off|the launcher is not running; max_worker_processes may be too small', 'no background workers: sweep.status says so');
+	'act|off|the launcher is not running. Perhaps max_worker_processes is too small', 'no background workers: sweep.status says so');
 like(log_since($few), qr/too many background workers|could not register background/, 'no background workers: and so does the log');
 sql($few, 'CREATE TABLE t (i int); VACUUM t');
 is(sql($few, "SELECT count(*) FROM sweep.runs WHERE relname = 't'"), '1', 'no background workers: vacuums by hand are metered');
@@ -81,11 +87,12 @@ rounds($few, 2);
 sql($few, 'ALTER DATABASE closed ALLOW_CONNECTIONS false');
 sql($few, "UPDATE pg_database SET datconnlimit = -2 WHERE datname = 'invalid'");
 poll_ok($few, "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = 'closed'", 'closed database: nobody is there');
-poll_ok($few, "SELECT count(*) = 3 AND sum(workers) = 0 FROM sweep.databases WHERE datname IN ('closed', 'invalid', 'template0') AND NOT ours AND reason = 'does not accept connections'",
+poll_ok($few, "SELECT count(*) = 3 AND sum(workers) = 0 FROM sweep.databases WHERE datname IN ('closed', 'invalid', 'template0') AND NOT ours"
+	  . " AND reason = 'does not accept connections'",
 	'databases that accept no connections: sweep.databases says so');
 my $offset = log_size($few);
 
-# statistics of a database that is closed, due a hundred times over
+# gives a closed database statistics that make it due a hundred times over
 sql($few, 'ALTER DATABASE closed ALLOW_CONNECTIONS true; ALTER SYSTEM SET sweep.exclude_databases = $$closed$$; SELECT pg_reload_conf()');
 rounds($few, 3);
 garbage($few, 'closed', 'due', rows => 10000, dead => 9999);
@@ -96,7 +103,8 @@ rounds($few, 10);
 is(sql($few, "SELECT count(*) FROM sweep.runs WHERE datname IN ('closed', 'template0')"), '0', 'closed database: nothing is vacuumed there');
 unlike(log_since($few, $offset), qr/FATAL:  database/, 'closed database: nobody knocks');
 sql($few, 'ALTER DATABASE closed ALLOW_CONNECTIONS true');
-poll_ok($few, "SELECT count(*) = 1 FROM sweep.runs WHERE datname = 'closed' AND relname = 'due' AND outcome = 'done'", 'closed database: open again it is vacuumed');
+poll_ok($few, "SELECT count(*) = 1 FROM sweep.runs WHERE datname = 'closed' AND relname = 'due' AND outcome = 'done'",
+	'closed database: open again it is vacuumed');
 is(sql($few, 'SELECT workers >= 0 FROM sweep.status'), 't', 'closed database: the launcher is well');
 sql($few, "UPDATE pg_database SET datconnlimit = -1 WHERE datname = 'invalid'");
 
@@ -105,7 +113,8 @@ sql($few, "UPDATE pg_database SET datconnlimit = -1 WHERE datname = 'invalid'");
 my ($runs, $last) = split /\|/, sql($few, 'SELECT count(*), max(run_id) FROM sweep.runs');
 $few->stop;
 my ($out, $err) = ('', '');
-my $in = join '', map { "$_\n" } ('CREATE TABLE single (i int)', 'INSERT INTO single SELECT generate_series(1, 1000)', 'DELETE FROM single', 'VACUUM single', 'VACUUM (VERBOSE, FREEZE) single', 'ANALYZE single', 'VACUUM FULL single', 'VACUUM',
+my $in = join '', map { "$_\n" } ('CREATE TABLE single (i int)', 'INSERT INTO single SELECT generate_series(1, 1000)', 'DELETE FROM single', 'VACUUM single',
+	'VACUUM (VERBOSE, FREEZE) single', 'ANALYZE single', 'VACUUM FULL single', 'VACUUM',
 	"SELECT 'runs ' || count(*) FROM sweep.runs WHERE relname = 'single'",
 	(map { "SELECT '$_ ' || count(*) FROM sweep.$_" } qw(progress databases decisions features)),
 	"SELECT 'status ' || effective_mode || ' ' || reason FROM sweep.status",

@@ -1,8 +1,8 @@
 # What cannot be vacuumed is not asked about all the time, however much of it there is.
 #
 # A thousand tables over their threshold that are disabled, held back, or only observed
-# start at most one worker a minute; more tables than can be remembered are counted, and
-# neither they nor anything else make pg_sweep run in circles.
+# start at most one worker a minute. If there are more tables than can be remembered,
+# the rest are counted. Neither they nor anything else make pg_sweep run in circles.
 
 use strict;
 use warnings FATAL => 'all';
@@ -43,8 +43,8 @@ END
 	return;
 }
 
-# What counters of sweep.status grow by in that many minutes of pg_sweep's time, by their rate:
-# the test may be kept waiting.
+# How much do counters of sweep.status grow in that many minutes of pg_sweep's time? It goes by
+# their rate, because the test may be kept waiting.
 sub grows_in
 {
 	my ($minutes, $columns) = @_;
@@ -63,7 +63,9 @@ sub settled
 	my ($name) = @_;
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	return poll_ok($node, 'SELECT due = 0 AND workers = 0 FROM sweep.status', "$name: everything is decided");
+	# what is due and waits for something is decided, too
+	return poll_ok($node, q{SELECT workers = 0 AND NOT EXISTS (SELECT FROM sweep.queue WHERE waiting_for ~ '^(next round|worker)') FROM sweep.status},
+		"$name: everything is decided");
 }
 
 # ---- disabled
@@ -76,7 +78,7 @@ cmp_ok(starts_in(8), '<=', 8, '900 disabled tables: at most one worker start a m
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE datname = 'disabled' AND relname LIKE 'off%'"), '0', '900 disabled tables: none is vacuumed');
 is(status($node, 'decisions_dropped'), '0', '900 disabled tables: all are remembered');
 
-# activity in that database does not change it: a due table among them is found and vacuumed
+# activity in that database does not change that: a due table among them is found and vacuumed
 garbage($node, 'disabled', 'among');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'among'", 'one that may be vacuumed among them is');
 
@@ -119,14 +121,16 @@ sql($node, 'CREATE DATABASE held');
 my $holder = session($node, 'held');
 $holder->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class');
 due_tables('held', 'held', 500, 'autovacuum_enabled = true');
-poll_ok($node, "SELECT count(*) = 500 FROM sweep.decisions WHERE decision = 'held back' AND relname LIKE 'held%'", '500 tables that are held back: a decision about each');
+poll_ok($node, "SELECT count(*) = 500 FROM sweep.decisions WHERE decision = 'held back' AND relname LIKE 'held%'",
+	'500 tables that are held back: a decision about each');
 settled('held back');
 my $before = sql($node, 'SELECT max(run_id) FROM sweep.runs');
 cmp_ok(starts_in(6), '<=', 6, '500 tables that are held back: at most one worker start a minute');
 cmp_ok(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id > $before AND relname LIKE 'held%'"), '<=', 0, 'and no further run of any');
 $holder->query_safe('COMMIT');
 $holder->quit;
-poll_ok($node, "SELECT count(DISTINCT relname) = 500 FROM sweep.runs WHERE run_id > $before AND relname LIKE 'held%' AND tuples_removed = 60", 'when they are no longer, one more run of each');
+poll_ok($node, "SELECT count(DISTINCT relname) = 500 FROM sweep.runs WHERE run_id > $before AND relname LIKE 'held%' AND tuples_removed = 60",
+	'when they are no longer, one more run of each');
 settled('no longer held back');
 
 # ---- observed
@@ -135,7 +139,8 @@ sql($node, 'DROP DATABASE held');
 sql($node, 'CREATE DATABASE seen');
 reload_with($node, 'sweep.mode' => 'observe');
 due_tables('seen', 'seen', 500, 'autovacuum_enabled = true');
-poll_ok($node, "SELECT count(*) = 500 FROM sweep.decisions WHERE decision = 'would vacuum' AND relname LIKE 'seen%'", '500 tables that are observed: a decision about each');
+poll_ok($node, "SELECT count(*) = 500 FROM sweep.decisions WHERE decision = 'would vacuum' AND relname LIKE 'seen%'",
+	'500 tables that are observed: a decision about each');
 settled('observed');
 cmp_ok(starts_in(6), '<=', 6, '500 tables that are observed: at most one worker start a minute');
 
@@ -157,10 +162,11 @@ settled('nothing to do');
 cmp_ok(starts_in(6), '<=', 3, 'nothing to do: hardly any worker starts');
 is(sql($node, 'SELECT worker_start_failures, databases_dropped FROM sweep.status'), '0|0', 'nothing failed, no database was left out');
 
-# ---- by this clock a round lets its locks go again and again; by the real one hardly once
+# by this clock a round lets its locks go again and again, by the real one hardly once
 
 sql($node, 'CREATE DATABASE many');
-sql($node, "DO 'BEGIN FOR i IN 1 .. 4000 LOOP EXECUTE ''CREATE TABLE t'' || i || '' AS SELECT 1 AS i''; IF i % 500 = 0 THEN COMMIT; END IF; END LOOP; END'", 'many');
+sql($node, "DO 'BEGIN FOR i IN 1 .. 4000 LOOP EXECUTE ''CREATE TABLE t'' || i || '' AS SELECT 1 AS i''; IF i % 500 = 0 THEN COMMIT; END IF; END LOOP; END'",
+	'many');
 reload_with($node, 'sweep.mode' => 'observe', autovacuum => 'off');
 my $entries = q{SELECT relations FROM sweep.status};
 my $last = -1;

@@ -41,15 +41,17 @@ my $ours = "FROM sweep.progress WHERE started_by = 'sweep' AND phase = 'scanning
 sql($node, 'CREATE DATABASE busy');
 due_at_once('busy', 3000, map { "a$_" } 1 .. 5);
 poll_ok($node, "SELECT count(*) = 3 $ours", 'three workers are in one database');
-poll_ok($node, "SELECT count(*) = 3 AND sum(cost_limit) BETWEEN 270 AND 300 AND max(cost_limit) = 100 AND count(DISTINCT relname) = 3 AND count(DISTINCT pid) = 3 $ours",
+poll_ok($node,
+	"SELECT count(*) = 3 AND sum(cost_limit) BETWEEN 270 AND 300 AND max(cost_limit) = 100 AND count(DISTINCT relname) = 3 AND count(DISTINCT pid) = 3 $ours",
 	'each has a third of the cost limit, and a table of its own');
 poll_ok($node, 'SELECT workers = 3 FROM sweep.status', 'sweep.status knows them');
 
-# at no time more than three, nor two at one table
+# there are never more than three, nor two at one table
 my ($most, $doubled) = (3, 0);
 for (1 .. 1000)
 {
-	my ($all, $tables, $done) = split /\|/, sql($node, "SELECT count(*), count(DISTINCT (datid, relid)), (SELECT count(*) FROM sweep.runs WHERE relname ~ '^a[1-5]\$') FROM sweep.progress WHERE started_by = 'sweep' AND relid >= 16384");
+	my ($all, $tables, $done) = split /\|/, sql($node, "SELECT count(*), count(DISTINCT (datid, relid)), (SELECT count(*) FROM sweep.runs"
+		  . " WHERE relname ~ '^a[1-5]\$') FROM sweep.progress WHERE started_by = 'sweep' AND relid >= 16384");
 
 	$most = $all if $all > $most;
 	$doubled++ if $all > $tables;
@@ -58,7 +60,8 @@ for (1 .. 1000)
 }
 is($most, 3, 'never more than sweep.max_workers at a time');
 is($doubled, 0, 'never two at one table');
-poll_ok($node, "SELECT count(*) = 5 AND count(DISTINCT relname) = 5 FROM sweep.runs WHERE relname ~ '^a[1-5]\$' AND outcome = 'done'", 'each table is vacuumed once');
+poll_ok($node, "SELECT count(*) = 5 AND count(DISTINCT relname) = 5 FROM sweep.runs WHERE relname ~ '^a[1-5]\$' AND outcome = 'done'",
+	'each table is vacuumed once');
 
 # ---- the limit is shared out again when another begins or ends
 
@@ -83,7 +86,8 @@ reload_with($node, 'sweep.max_workers' => 1, 'autovacuum_vacuum_cost_limit' => 3
 poll_ok($node, 'SELECT max_workers = 1 AND workers = 0 FROM sweep.status', 'sweep.max_workers is 1 now');
 due_at_once('busy', 1000, map { "b$_" } 1 .. 3);
 poll_ok($node, "SELECT count(*) = 3 FROM sweep.runs WHERE relname ~ '^b[1-3]\$' AND outcome = 'done'", 'three tables are vacuumed');
-is( sql($node, q{SELECT count(*) FROM sweep.runs x JOIN sweep.runs y ON x.run_id < y.run_id AND x.started_at < y.ended_at AND y.started_at < x.ended_at WHERE x.relname ~ '^b[1-3]$' AND y.relname ~ '^b[1-3]$'}),
+is( sql($node, q{SELECT count(*) FROM sweep.runs x JOIN sweep.runs y ON x.run_id < y.run_id AND x.started_at < y.ended_at AND y.started_at < x.ended_at}
+	  . q{ WHERE x.relname ~ '^b[1-3]$' AND y.relname ~ '^b[1-3]$'}),
 	'0', 'one at a time');
 
 # the most urgent first
@@ -95,15 +99,26 @@ poll_ok($node, "SELECT count(*) = 5 FROM sweep.runs WHERE relname LIKE 'urgent%'
 is(sql($node, "SELECT string_agg(relname, ' ' ORDER BY started_at) FROM sweep.runs WHERE relname LIKE 'urgent%'"),
 	'urgent5 urgent4 urgent3 urgent2 urgent1', 'the most urgent first');
 
-# ---- core's workers count too; its only one is busy elsewhere, so it does not take our table
+# ---- core's workers take all of the limit (their only one is busy elsewhere, and leaves us our table)
 
 sql($node, 'CREATE DATABASE cores');
 reload_with($node, 'sweep.exclude_databases' => 'cores', 'sweep.max_workers' => 3, 'autovacuum' => 'on', 'autovacuum_naptime' => '1s',
 	'autovacuum_vacuum_cost_limit' => 60);
 slow_table($node, 'cores', 'by_core', pages => 3000, with => '');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'autovacuum' AND datname = 'cores' AND phase = 'scanning heap'", 'the core daemon vacuums a table');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'autovacuum' AND datname = 'cores' AND phase = 'scanning heap'",
+	'the core daemon vacuums a table');
 slow_table($node, 'busy', 'beside_core', pages => 3000, with => '');
-poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) = 30 $ours AND relname = 'beside_core'", 'a vacuum of ours beside it has half the cost limit');
+poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) BETWEEN 1 AND 15 $ours AND relname = 'beside_core'",
+	'a vacuum of ours beside it has what that leaves of the cost limit');
+is(sql($node, "SELECT sum(cost_limit) <= 70 FROM sweep.progress WHERE relname IN ('by_core', 'beside_core')"), 't', 'so both together have the limit');
+# what they spend, when 60 are allowed every 10 ms
+my $both = "SELECT extract(epoch FROM clock_timestamp()) || ' ' || sum(cost) FROM sweep.progress WHERE relname IN ('by_core', 'beside_core')"
+	  . " HAVING count(*) = 2";
+my ($at, $cost) = split / /, poll_value($node, $both);
+my ($later, $more) = split / /, poll_value($node, "SELECT * FROM ($both) b (t) WHERE split_part(t, ' ', 1)::float8 > $at + 4");
+# (70 in the line above, and a tick's error at both ends)
+cmp_ok(($more - $cost) / ($later - $at), '<', 1.2 * 6000, 'and spend no more');
+cmp_ok(sql($node, q{SELECT cost FROM sweep.progress WHERE relname = 'beside_core'}), '>', 0, 'ours is not starved');
 sql($node, 'DROP TABLE by_core', 'cores');
 reload_with($node, 'autovacuum' => 'off');
 poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'", 'the core daemon is gone');
@@ -113,12 +128,12 @@ reload_with($node, 'sweep.exclude_databases' => '', 'sweep.max_workers' => 1, 'a
 
 # ---- a worker that has nothing left to do does not keep others from theirs
 
-reload_with($node, 'sweep.linger' => '1h');
+reload_with($node, 'sweep.debug_linger' => '1h');
 garbage($node, 'busy', 'stays', rows => 1000, dead => 500);
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'stays'", 'a worker has vacuumed a table');
 my $stays = sql($node, "SELECT pid FROM sweep.runs WHERE relname = 'stays'");
 poll_ok($node, "SELECT count(*) >= 1 FROM pg_stat_activity WHERE backend_type = 'sweep worker' AND state = 'idle'", 'and stays');
-# a catalog of another database may be due just then, and take its place: try again
+# a catalog of another database may be due just then and take its place, so try again
 my $reused = 0;
 for my $n (1 .. 5)
 {
@@ -137,9 +152,10 @@ poll_ok($node, "SELECT last_visit IS NOT NULL FROM sweep.databases WHERE datname
 
 # ---- none of which leaves anything but a LOG line at a shutdown
 
-# Lingering workers are stopped, too; not one that is only starting, which says so.
+# Lingering workers are stopped, too. A worker that is only starting is not, and says so.
 sql($node, 'SELECT sweep.hold()');
-poll_ok($node, "SELECT coalesce(bool_and(state IS NOT DISTINCT FROM 'idle'), true) FROM pg_stat_activity WHERE backend_type = 'sweep worker'", 'no worker has anything to do');
+poll_ok($node, "SELECT coalesce(bool_and(state IS NOT DISTINCT FROM 'idle'), true) FROM pg_stat_activity WHERE backend_type = 'sweep worker'",
+	'no worker has anything to do');
 my $offset = log_size($node);
 $node->stop('fast');
 # a session of this test may not have noticed yet that its client has gone

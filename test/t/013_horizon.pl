@@ -1,5 +1,6 @@
-# Dead rows that somebody else still needs are not vacuumed in vain: a standby that sends
-# feedback, the replication slot that it leaves behind, a logical slot for the catalogs.
+# Dead rows that somebody else still needs are not vacuumed in vain. Here they are needed
+# by a standby that sends feedback, by the replication slot that it leaves behind, and by
+# a logical slot for the catalogs.
 
 use strict;
 use warnings FATAL => 'all';
@@ -101,14 +102,16 @@ my $columns = join(', ', map { "c$_ int" } 1 .. 100);
 my $catalog = q{relname = 'pg_attribute' AND datname = 'postgres' AND started_by = 'sweep'};
 my $before = sql($primary, "SELECT coalesce(max(run_id), 0) FROM sweep.runs");
 sql($primary, "DO \$\$ BEGIN FOR i IN 1 .. 20 LOOP CREATE TABLE wide ($columns); DROP TABLE wide; END LOOP; END \$\$");
-poll_ok($primary, "SELECT count(*) >= 1 FROM sweep.runs WHERE run_id > $before AND $catalog AND dead_not_removable >= 2000", 'a logical slot: a catalog is vacuumed in vain');
+poll_ok($primary, "SELECT count(*) >= 1 FROM sweep.runs WHERE run_id > $before AND $catalog AND dead_not_removable >= 2000",
+	'a logical slot: a catalog is vacuumed in vain');
 garbage($primary, 'postgres', 'not_a_catalog');
 poll_ok($primary, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'not_a_catalog' AND tuples_removed = 500}, 'a logical slot: tables are not held back');
 my $runs = sql($primary, "SELECT count(*) FROM sweep.runs WHERE $catalog");
 rounds($primary, 100);
 cmp_ok(sql($primary, "SELECT count(*) FROM sweep.runs WHERE $catalog"), '<=', $runs + 2, 'a logical slot: the catalog is not vacuumed in vain again and again');
 sql($primary, q{SELECT pg_drop_replication_slot('logical')});
-poll_ok($primary, "SELECT count(*) >= 1 FROM sweep.runs WHERE run_id > $before AND $catalog AND tuples_removed >= 2000", 'when the slot is dropped it is cleaned');
+poll_ok($primary, "SELECT count(*) >= 1 FROM sweep.runs WHERE run_id > $before AND $catalog AND tuples_removed >= 2000",
+	'when the slot is dropped it is cleaned');
 
 $primary->stop;
 done_testing();

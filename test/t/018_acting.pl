@@ -1,6 +1,6 @@
 # What users ask for: a vacuum now, a table left alone, no vacuums at all, a setting of its
 # own. A request is served within two seconds, before everything else and whatever the
-# thresholds say; a pause keeps due tables waiting and ends by itself.
+# thresholds say. A pause keeps due tables waiting and ends by itself.
 
 use strict;
 use warnings FATAL => 'all';
@@ -14,7 +14,7 @@ use SweepTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-# intervals that users name are real time; the back-off of 10 s is 0.5 s here
+# intervals that users name are real time, while the back-off of 10 s is 0.5 s here
 my $node = sweep_node('acting', conf => <<'END');
 sweep.debug_clock_rate = 20
 sweep.max_workers = 2
@@ -34,11 +34,12 @@ sub runs_of
 	return sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = '$table' AND started_by = 'sweep' " . ($more // ''));
 }
 
-sub requests { return sql($node, 'SELECT count(*) FROM sweep.requests') }
+sub requests { return sql($node, 'SELECT count(*) FROM sweep.queue WHERE request_id IS NOT NULL') }
 
 # ---- a request
 
-sql($node, "CREATE ROLE keeper; GRANT USAGE ON SCHEMA sweep TO keeper; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA sweep TO keeper; GRANT CREATE ON SCHEMA public TO keeper");
+sql($node, "CREATE ROLE keeper; GRANT USAGE ON SCHEMA sweep TO keeper; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA sweep TO keeper;"
+	  . " GRANT CREATE ON SCHEMA public TO keeper");
 sql($node, "SET ROLE keeper; CREATE TABLE asked (i int) WITH (autovacuum_enabled = off); INSERT INTO asked VALUES (1)");
 rounds($node, 3);
 is(runs_of('asked'), '0', 'a table that is not due, and disabled');
@@ -46,19 +47,21 @@ my $id;
 my $took = seconds(
 	sub {
 		$id = sql($node, "SET ROLE keeper; SELECT sweep.vacuum('asked')");
-		poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'asked' AND started_by = 'sweep' AND outcome = 'done' AND reason = 'requested by keeper'", 'is vacuumed when somebody asks for it');
+		poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'asked' AND started_by = 'sweep' AND outcome = 'done' AND reason = 'requested by keeper'",
+			'is vacuumed when somebody asks for it');
 	});
 cmp_ok($took, '<', within(2), 'within two seconds');
 cmp_ok($id, '>', 0, 'the request has an id');
-poll_ok($node, 'SELECT count(*) = 0 FROM sweep.requests', 'and is over');
+poll_ok($node, 'SELECT count(*) = 0 FROM sweep.queue WHERE request_id IS NOT NULL', 'and is over');
 sql($node, "SET ROLE keeper; SELECT sweep.vacuum('asked')");
 poll_ok($node, "SELECT count(*) = 2 FROM sweep.runs WHERE relname = 'asked' AND outcome = 'done'", 'again at once, without the minimum interval');
 
-# in a database where pg_sweep has never been, of a table without statistics
+# in a database where pg_sweep has never been, for a table without statistics
 sql($node, 'CREATE DATABASE fresh');
 sql($node, 'CREATE EXTENSION pg_sweep; CREATE TABLE empty (i int)', 'fresh');
 sql($node, "SELECT sweep.vacuum('empty')", 'fresh');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE datname = 'fresh' AND relname = 'empty' AND outcome = 'done'", 'in a new database, a table without statistics');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE datname = 'fresh' AND relname = 'empty' AND outcome = 'done'",
+	'in a new database, a table without statistics');
 sql($node, "SELECT sweep.vacuum('pg_database')", 'fresh');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'pg_database' AND reason LIKE 'requested by %' AND outcome = 'done'", 'a shared catalog');
 sql($node, 'CREATE MATERIALIZED VIEW seen AS SELECT 1 AS i');
@@ -68,21 +71,24 @@ poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'seen' AND o
 # partitions, a foreign one and somebody else's left out
 sql($node, 'CREATE TABLE parted (i int) PARTITION BY RANGE (i); CREATE TABLE p1 PARTITION OF parted FOR VALUES FROM (1) TO (2);'
 	  . ' CREATE TABLE p2 PARTITION OF parted FOR VALUES FROM (2) TO (3) PARTITION BY RANGE (i); CREATE TABLE p2a PARTITION OF p2 FOR VALUES FROM (2) TO (3);'
-	  . ' CREATE TABLE p3 PARTITION OF parted FOR VALUES FROM (3) TO (4); ALTER TABLE parted OWNER TO keeper; ALTER TABLE p1 OWNER TO keeper; ALTER TABLE p2a OWNER TO keeper');
+	  . ' CREATE TABLE p3 PARTITION OF parted FOR VALUES FROM (3) TO (4); ALTER TABLE parted OWNER TO keeper; ALTER TABLE p1 OWNER TO keeper;'
+	  . ' ALTER TABLE p2a OWNER TO keeper');
 my ($rc, $out, $err) = $node->psql('postgres', "SET ROLE keeper; SELECT sweep.vacuum('parted')");
 like($err, qr/WARNING:  permission denied to vacuum "p3", skipping it/, 'a partition of somebody else is skipped with a WARNING');
-poll_ok($node, "SELECT array_agg(relname ORDER BY relname) = '{p1,p2a}' FROM sweep.runs WHERE relname ~ '^p(arted|[123])' AND outcome = 'done'", 'the leaves of a partitioned table');
+poll_ok($node, "SELECT array_agg(relname ORDER BY relname) = '{p1,p2a}' FROM sweep.runs WHERE relname ~ '^p(arted|[123])' AND outcome = 'done'",
+	'the leaves of a partitioned table');
 
 # ---- only the TOAST table
 
 sql($node, "CREATE TABLE wide (i int, t text); ALTER TABLE wide ALTER t SET STORAGE EXTERNAL; INSERT INTO wide VALUES (1, repeat('x', 10000))");
 my $toast = sql($node, "SELECT relname FROM pg_class WHERE oid = (SELECT reltoastrelid FROM pg_class WHERE relname = 'wide')");
-sql($node, "SELECT sweep.vacuum_aux('wide')");
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = '$toast' AND outcome = 'done' AND reason LIKE 'requested by %'", 'sweep.vacuum_aux(): the TOAST table');
+sql($node, "SELECT sweep.vacuum('wide', aux => true)");
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = '$toast' AND outcome = 'done' AND reason LIKE 'requested by %'",
+	'sweep.vacuum(aux): the TOAST table');
 rounds($node, 3);
 is(runs_of('wide'), '0', 'and not the table');
-($rc, $out, $err) = $node->psql('postgres', "CREATE TABLE narrow (i int); SELECT sweep.vacuum_aux('narrow')");
-is($out, '0', 'sweep.vacuum_aux(): 0 where there is none');
+($rc, $out, $err) = $node->psql('postgres', "CREATE TABLE narrow (i int); SELECT sweep.vacuum('narrow', aux => true)");
+is($out, '0', 'sweep.vacuum(aux): 0 where there is none');
 like($err, qr/NOTICE:  "narrow" has no auxiliary tables/, 'with a NOTICE');
 
 # ---- before everything else, merged, and after the vacuum that is running
@@ -92,24 +98,28 @@ rounds($node, 2);
 slow_table($node, 'postgres', "due$_", pages => 100, with => $slow) for 1 .. 3;
 sql($node, 'CREATE TABLE urgent (i int)');
 reload_with($node, 'sweep.exclude_databases' => '');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'sweep' AND relname LIKE 'due%'", 'three tables are due, the only worker is at the first');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'sweep' AND relname LIKE 'due%'",
+	'three tables are due, the only worker is at the first');
 my $first = sql($node, "SELECT sweep.vacuum('urgent')");
 is(sql($node, "SELECT sweep.vacuum('urgent')"), $first, 'a request that is there already is the same');
-is(sql($node, "SELECT relname, state, attempts, requested_by = current_user, aux, datname FROM sweep.requests"), 'urgent|waiting|0|t|f|postgres', 'sweep.requests shows it, once');
+is(sql($node, "SELECT relname, state, attempts, requested_by = current_user, aux, datname FROM sweep.queue WHERE request_id IS NOT NULL"), 'urgent|waiting|0|t|f|postgres',
+	'sweep.queue shows it, once');
 poll_ok($node, "SELECT count(*) = 3 FROM sweep.runs WHERE relname ~ '^due[123]' AND outcome = 'done'", 'all are vacuumed');
-is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname ~ '^due[123]' AND started_at < (SELECT min(started_at) FROM sweep.runs WHERE relname = 'urgent')"), '1', 'the one asked for next');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname ~ '^due[123]' AND started_at < (SELECT min(started_at) FROM sweep.runs WHERE relname = 'urgent')"),
+	'1', 'the one asked for next');
 is(runs_of('urgent'), '1', 'once');
 
 slow_table($node, 'postgres', 'running', pages => 100, with => $slow);
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'sweep' AND relname = 'running'", 'a table is being vacuumed');
 sql($node, "SELECT sweep.vacuum('running')");
 rounds($node, 3);
-is(sql($node, "SELECT state || ' ' || attempts FROM sweep.requests"), 'waiting 0', 'a request for it waits');
+is(sql($node, "SELECT state || ' ' || attempts FROM sweep.queue WHERE request_id IS NOT NULL"), 'waiting 0', 'a request for it waits');
 poll_ok($node, "SELECT count(*) = 2 FROM sweep.runs WHERE relname = 'running' AND outcome = 'done'", 'and comes afterwards');
-is(sql($node, "SELECT string_agg((reason LIKE 'requested by%')::text, ' ' ORDER BY started_at) FROM sweep.runs WHERE relname = 'running'"), 'false true', 'in this order');
+is(sql($node, "SELECT string_agg((reason LIKE 'requested by%')::text, ' ' ORDER BY started_at) FROM sweep.runs WHERE relname = 'running'"), 'false true',
+	'in this order');
 reload_with($node, 'sweep.max_workers' => 2);
 
-poll_ok($node, 'SELECT count(*) = 0 FROM sweep.requests', 'no request is left');
+poll_ok($node, 'SELECT count(*) = 0 FROM sweep.queue WHERE request_id IS NOT NULL', 'no request is left');
 
 # ---- a lock: tried again, then given up
 
@@ -117,10 +127,11 @@ sql($node, 'CREATE TABLE locked (i int)');
 my $user = session($node);
 $user->query_safe('BEGIN; LOCK TABLE locked IN SHARE MODE');
 sql($node, "SELECT sweep.vacuum('locked')");
-poll_ok($node, "SELECT attempts >= 1 AND not_before IS NOT NULL AND state = 'waiting' FROM sweep.requests WHERE relname = 'locked'", 'a locked table is tried again later');
+poll_ok($node, "SELECT attempts >= 1 AND not_before IS NOT NULL AND state = 'waiting' FROM sweep.queue WHERE request_id IS NOT NULL AND relname = 'locked'",
+	'a locked table is tried again later');
 $user->query_safe('ROLLBACK');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'locked' AND outcome = 'done'", 'until it is free');
-poll_ok($node, 'SELECT count(*) = 0 FROM sweep.requests', 'then the request is over');
+poll_ok($node, 'SELECT count(*) = 0 FROM sweep.queue WHERE request_id IS NOT NULL', 'then the request is over');
 my $offset = log_size($node);
 $user->query_safe('BEGIN; LOCK TABLE locked IN SHARE MODE');
 sql($node, 'SELECT sweep.reset_runs()');
@@ -130,21 +141,25 @@ is(requests(), '0', 'it is gone');
 is(runs_of('locked', "AND outcome = 'skipped'"), '6', 'six attempts');
 $user->query_safe('ROLLBACK');
 
-# one of a table that is dropped meanwhile, of a worker that is ended
+# one for a table that is dropped meanwhile, and one whose worker is ended
 $user->query_safe('BEGIN; LOCK TABLE locked IN ACCESS EXCLUSIVE MODE');
 sql($node, "SELECT sweep.vacuum('locked')");
-poll_ok($node, "SELECT attempts >= 1 FROM sweep.requests", 'a request waits');
+poll_ok($node, "SELECT attempts >= 1 FROM sweep.queue WHERE request_id IS NOT NULL", 'a request waits');
 $user->query_safe('DROP TABLE locked; COMMIT');
-poll_ok($node, "SELECT count(*) = 0 FROM sweep.requests", 'and is over when its table is dropped');
+poll_ok($node, "SELECT count(*) = 0 FROM sweep.queue WHERE request_id IS NOT NULL", 'and is over when its table is dropped');
 slow_table($node, 'postgres', 'interrupted', pages => 100, with => "autovacuum_enabled = off, $slow");
 sql($node, "SELECT sweep.vacuum('interrupted')");
 my $pid = poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = 'interrupted' AND started_by = 'sweep'");
-is(sql($node, "SELECT state FROM sweep.requests"), 'running', 'a request is being served');
+is(sql($node, "SELECT state, position, waiting_for, requested_by = current_user FROM sweep.queue WHERE request_id IS NOT NULL"), 'running|||t', 'a request is being served');
 sql($node, "SELECT pg_terminate_backend($pid)");
-poll_ok($node, "SELECT attempts = 1 AND state = 'running' FROM sweep.requests WHERE relname = 'interrupted'", 'its worker is ended: another one takes it');
+poll_ok($node, "SELECT attempts = 1 AND state = 'running' FROM sweep.queue WHERE request_id IS NOT NULL AND relname = 'interrupted'", 'its worker is ended: another one takes it');
 $pid = poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = 'interrupted' AND started_by = 'sweep'");
+my $second = sql($node, "SELECT sweep.vacuum('interrupted')");
+is( sql($node, "SELECT string_agg(state, ' ' ORDER BY request_id), count(position) FROM sweep.queue WHERE relname = 'interrupted'"),
+	'running waiting|1', 'who asks again while it runs asks for another vacuum');
 sql($node, "SELECT pg_cancel_backend($pid)");
-poll_ok($node, 'SELECT count(*) = 0 FROM sweep.requests', 'a cancelled request is over');
+poll_ok($node, "SELECT count(*) = 0 FROM sweep.queue WHERE request_id < $second", 'a cancelled request is over');
+poll_ok($node, "SELECT count(*) = 0 FROM sweep.queue WHERE request_id = $second", 'and so is the other one in the end');
 
 # ---- nobody would serve it
 
@@ -162,11 +177,13 @@ sub refused
 sql($node, "SELECT sweep.hold('1 day')");
 sql($node, "SELECT sweep.vacuum('narrow')");
 is(requests(), '1', 'a request waits for the end of a hold');
+is(sql($node, "SELECT waiting_for LIKE 'hold until %', not_before > now() FROM sweep.queue WHERE relname = 'narrow'"), 't|t', 'and the queue says until when');
 $offset = log_size($node);
 reload_with($node, 'sweep.mode' => 'observe');
-log_poll_ok($node, qr/LOG:  pg_sweep: the vacuum of "public\.narrow" that "\S+" asked for is given up: pg_sweep does not vacuum any more/, $offset, 'it is given up when the mode changes to observe');
+log_poll_ok($node, qr/LOG:  pg_sweep: the vacuum of "public\.narrow" that "\S+" asked for is given up: pg_sweep does not vacuum any more/, $offset,
+	'it is given up when the mode changes to observe');
 refused("SELECT sweep.vacuum('narrow')", qr/ERROR:  pg_sweep vacuums nothing here now\n.*DETAIL:  "sweep.mode" is "observe"/, 'observe');
-refused("SELECT sweep.vacuum_aux('wide')", qr/DETAIL:  "sweep.mode" is "observe"/, 'observe, TOAST');
+refused("SELECT sweep.vacuum('wide', aux => true)", qr/DETAIL:  "sweep.mode" is "observe"/, 'observe, TOAST');
 reload_with($node, 'sweep.mode' => 'off');
 refused("SELECT sweep.vacuum('narrow')", qr/DETAIL:  "sweep.mode" is "off"/, 'off');
 reload_with($node, 'sweep.mode' => 'act', 'sweep.exclude_databases' => 'postgres');
@@ -177,11 +194,13 @@ reload_with($node, 'sweep.max_workers' => 2);
 
 # a full queue
 sql($node, 'CREATE TABLE many (i int) PARTITION BY RANGE (i)');
-sql($node, "DO \$\$ BEGIN FOR i IN 1 .. 1025 LOOP EXECUTE format('CREATE TABLE many%s PARTITION OF many FOR VALUES FROM (%s) TO (%s)', i, i, i + 1); END LOOP; END \$\$");
-refused("SELECT sweep.vacuum('many')", qr/ERROR:  too many vacuums are requested\n.*DETAIL:  1025 more tables do not fit; there is room for 1024/, 'a full queue');
+sql($node, "DO \$\$ BEGIN FOR i IN 1 .. 1025 LOOP EXECUTE format('CREATE TABLE many%s PARTITION OF many FOR VALUES FROM (%s) TO (%s)', i, i, i + 1);"
+	  . " END LOOP; END \$\$");
+refused("SELECT sweep.vacuum('many')", qr/ERROR:  too many vacuums are requested\n.*DETAIL:  1025 more tables do not fit.  There is room for 1024/,
+	'a full queue');
 sql($node, 'DROP TABLE many1');
 sql($node, "SELECT sweep.vacuum('many')");
-is(sql($node, 'SELECT count(*), count(DISTINCT id) FROM sweep.requests'), '1024|1', 'as many as fit, under one id');
+is(sql($node, 'SELECT count(*), count(DISTINCT request_id) FROM sweep.queue WHERE request_id IS NOT NULL'), '1024|1', 'as many as fit, under one id');
 ($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.vacuum('narrow')");
 like($err, qr/ERROR:  too many vacuums are requested/, 'and no more');
 sql($node, "SELECT sweep.vacuum('many2')");
@@ -191,7 +210,7 @@ sql($node, 'DROP TABLE many');
 
 is(sql($node, "SELECT held_until BETWEEN now() + interval '23 hours' AND now() + interval '1 day' FROM sweep.status"), 't', 'sweep.status shows the hold');
 slow_table($node, 'postgres', 'before', pages => 100, with => $slow);
-is(sql($node, 'SELECT sweep.unhold()'), 't', 'sweep.unhold() ends it');
+is(sql($node, "SELECT sweep.hold('0') IS NULL"), 't', 'sweep.hold() of 0 ends it');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE relname = 'before' AND started_by = 'sweep'", 'what was due is vacuumed');
 sql($node, "SELECT sweep.hold('1 hour')");
 garbage($node, 'postgres', 'held');
@@ -206,7 +225,7 @@ my $until = sql($node, "SELECT extract(epoch FROM sweep.hold('3 seconds'))");
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'held' AND outcome = 'done'", 'it ends by itself');
 cmp_ok(sql($node, "SELECT extract(epoch FROM started_at) FROM sweep.runs WHERE relname = 'held'"), '>=', $until, 'not before its time');
 is(status($node, 'held_until'), '', 'sweep.status has none any more');
-is(sql($node, 'SELECT sweep.unhold()'), 'f', 'there is none to end');
+is(sql($node, "SELECT sweep.hold('0') IS NULL"), 't', 'there is none to end');
 
 # ---- snooze
 
@@ -214,7 +233,7 @@ sql($node, "SELECT sweep.hold('1 hour')");
 garbage($node, 'postgres', 'snoozed', with => 'autovacuum_vacuum_threshold = 10');
 is(sql($node, "SELECT sweep.snooze('snoozed', '1 hour') > now()"), 't', 'a due table is snoozed');
 sql($node, "CREATE TABLE unknown (i int); SELECT sweep.snooze('unknown', '1 hour')");
-sql($node, 'SELECT sweep.unhold()');
+sql($node, "SELECT sweep.hold('0')");
 garbage($node, 'postgres', 'other');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'other'", 'another table is vacuumed');
 rounds($node, 10);
@@ -227,11 +246,13 @@ more_garbage($node, 'postgres', 'snoozed');
 rounds($node, 5);
 is(runs_of('snoozed'), '0', 'it stays snoozed after a vacuum by hand, however due');
 sql($node, "SELECT sweep.vacuum('snoozed')");
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'snoozed' AND reason LIKE 'requested%' AND outcome = 'done'", 'who asks for a vacuum gets it');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'snoozed' AND reason LIKE 'requested%' AND outcome = 'done'",
+	'who asks for a vacuum gets it');
 more_garbage($node, 'postgres', 'snoozed');
 rounds($node, 5);
 is(runs_of('snoozed'), '1', 'it stays snoozed after that');
-is(sql($node, "SELECT decision, not_before > now() + interval '50 minutes' FROM sweep.decisions WHERE relname = 'snoozed'"), 'snoozed|t', 'and sweep.decisions says so');
+is(sql($node, "SELECT decision, not_before > now() + interval '50 minutes' FROM sweep.decisions WHERE relname = 'snoozed'"), 'snoozed|t',
+	'and sweep.decisions says so');
 
 # it ends
 is(sql($node, "SELECT sweep.snooze('snoozed', '0') IS NULL"), 't', 'ended by hand');
@@ -239,7 +260,8 @@ poll_ok($node, "SELECT count(*) = 2 FROM sweep.runs WHERE relname = 'snoozed' AN
 $until = sql($node, "SELECT extract(epoch FROM sweep.snooze('snoozed', '3 seconds'))");
 more_garbage($node, 'postgres', 'snoozed');
 poll_ok($node, "SELECT count(*) = 3 FROM sweep.runs WHERE relname = 'snoozed' AND started_by = 'sweep'", 'it ends by itself');
-cmp_ok(sql($node, "SELECT extract(epoch FROM max(started_at)) FROM sweep.runs WHERE relname = 'snoozed' AND started_by = 'sweep'"), '>=', $until, 'not before its time');
+cmp_ok(sql($node, "SELECT extract(epoch FROM max(started_at)) FROM sweep.runs WHERE relname = 'snoozed' AND started_by = 'sweep'"), '>=', $until,
+	'not before its time');
 
 # cancel and snooze
 slow_table($node, 'postgres', 'stubborn', pages => 300);
@@ -247,7 +269,8 @@ $pid = poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = 'stubbo
 is(sql($node, "SELECT sweep.cancel($pid, '1 hour')"), 't', 'sweep.cancel() with a snooze');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'stubborn' AND outcome = 'cancelled'", 'the vacuum is cancelled');
 rounds($node, 5);
-is(sql($node, "SELECT decision, times, not_before > now() + interval '50 minutes' FROM sweep.decisions WHERE relname = 'stubborn'"), 'snoozed|1|t', 'and its table is left alone for so long');
+is(sql($node, "SELECT decision, times, not_before > now() + interval '50 minutes' FROM sweep.decisions WHERE relname = 'stubborn'"), 'snoozed|1|t',
+	'and its table is left alone for so long');
 is(runs_of('stubborn'), '1', 'really');
 
 # ---- settings of a table
@@ -257,7 +280,8 @@ reload_with($node, 'sweep.min_interval' => '10min');    # 30 s here
 sql($node, "SELECT sweep.set('queue', 'min_interval', '2s')");
 more_garbage($node, 'postgres', $_) for qw(queue);
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'queue' AND started_by = 'sweep'", 'a queue is vacuumed');
-poll_ok($node, "SELECT bool_and(not_before - last_at < interval '1 second') FROM sweep.decisions WHERE relname = 'queue' AND decision = 'vacuumed'", 'and may be again by its own minimum interval');
+poll_ok($node, "SELECT bool_and(not_before - last_at < interval '1 second') FROM sweep.decisions WHERE relname = 'queue' AND decision = 'vacuumed'",
+	'and may be again by its own minimum interval');
 for my $n (2 .. 3)
 {
 	more_garbage($node, 'postgres', 'queue');
@@ -271,7 +295,8 @@ garbage($node, 'postgres', 'patient', rows => 1000, dead => 20);
 rounds($node, 5);
 is(runs_of('sensitive'), '0', 'a table is not due');
 sql($node, "SELECT sweep.set('sensitive', 'vacuum_threshold', '5'); SELECT sweep.set('sensitive', 'vacuum_scale_factor', '0')");
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'sensitive' AND started_by = 'sweep' AND reason LIKE 'dead tuples 20 > 5,%'", 'it is by a threshold of its own', timeout => 10);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'sensitive' AND started_by = 'sweep' AND reason LIKE 'dead tuples 20 > 5,%'",
+	'it is by a threshold of its own', timeout => 10);
 is(runs_of('patient'), '0', 'another one is not');
 sql($node, "SELECT sweep.set('patient', 'enabled', 'off')");
 more_garbage($node, 'postgres', 'patient');
@@ -281,7 +306,8 @@ poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'patient' AN
 garbage($node, 'postgres', 'disabled', with => 'autovacuum_enabled = off');
 rounds($node, 3);
 sql($node, "SELECT sweep.set('disabled', 'enabled', 'on')");
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'disabled' AND started_by = 'sweep'", 'sweep.set() wins over autovacuum_enabled', timeout => 10);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'disabled' AND started_by = 'sweep'", 'sweep.set() wins over autovacuum_enabled',
+	timeout => 10);
 sql($node, "CREATE TABLE inserted (id int, pad text); SELECT sweep.set('inserted', 'insert_threshold', '-1')");
 sql($node, 'INSERT INTO inserted SELECT i FROM generate_series(1, 25000) i');
 poll_ok($node, "SELECT n_ins_since_vacuum = 25000 FROM pg_stat_all_tables WHERE relname = 'inserted'", 'many rows are inserted');
@@ -291,12 +317,14 @@ is(runs_of('inserted'), '0', 'no vacuum for inserts into a table with insert_thr
 # the TOAST table takes its table's
 sql($node, "CREATE TABLE fat (i int, t text); ALTER TABLE fat ALTER t SET STORAGE EXTERNAL; SELECT sweep.set('fat', 'enabled', 'off')");
 sql($node, "BEGIN; INSERT INTO fat SELECT i, repeat('x', 4000) FROM generate_series(1, 300) i; DELETE FROM fat; COMMIT");
-poll_ok($node, "SELECT count(*) = 2 FROM sweep.decisions WHERE decision = 'disabled' AND relid IN (SELECT unnest(ARRAY[oid, reltoastrelid]) FROM pg_class WHERE relname = 'fat')", 'a TOAST table takes what is set for its table');
+poll_ok($node, "SELECT count(*) = 2 FROM sweep.decisions WHERE decision = 'disabled' AND relid IN (SELECT unnest(ARRAY[oid, reltoastrelid]) FROM pg_class"
+	  . " WHERE relname = 'fat')", 'a TOAST table takes what is set for its table');
 
 # ---- a dump takes them along, by name
 
 sql($node, 'CREATE SCHEMA "Odd Schema"; CREATE TABLE "Odd Schema"."Odd ""Table" (i int); CREATE TABLE dropped (i int)');
-sql($node, q{SELECT sweep.set('"Odd Schema"."Odd ""Table"', 'min_interval', '7s'); SELECT sweep.set('dropped', 'min_interval', '8s'); SELECT sweep.set('pg_class', 'min_interval', '9s')});
+sql($node, q{SELECT sweep.set('"Odd Schema"."Odd ""Table"', 'min_interval', '7s'); SELECT sweep.set('dropped', 'min_interval', '8s');}
+	  . q{ SELECT sweep.set('pg_class', 'min_interval', '9s')});
 sql($node, 'DROP TABLE dropped');
 is(sql($node, "SELECT count(*) FROM sweep.table_settings WHERE value = '8s'"), '1', 'a dropped table has left its setting');
 my $dump = $node->basedir . '/dump.sql';
@@ -304,10 +332,12 @@ $node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 
 sql($node, 'CREATE DATABASE restored; ');
 sql($node, 'CREATE TABLE shift_the_oids (i int)', 'restored');
 $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('restored') ], 'psql restores it');
-my $all = q{SELECT string_agg(relid || ' ' || name || ' ' || value || ' ' || set_by, E'\n' ORDER BY relid::text COLLATE "C", name) FROM sweep.table_settings WHERE value <> '8s'};
+my $all = q{SELECT string_agg(relid || ' ' || name || ' ' || value || ' ' || set_by, E'\n' ORDER BY relid::text COLLATE "C", name) FROM sweep.table_settings}
+	  . q{ WHERE value <> '8s'};
 is(sql($node, $all, 'restored'), sql($node, $all), 'the settings are the same, by name');
 is(sql($node, "SELECT count(*) FROM sweep.table_settings WHERE value = '8s'", 'restored'), '0', 'but for what was dropped');
-is(sql($node, q{SELECT relid = '"Odd Schema"."Odd ""Table"'::regclass::oid FROM sweep.table_settings WHERE value = '7s'}, 'restored'), 't', 'they belong to the restored tables');
+is(sql($node, q{SELECT relid = '"Odd Schema"."Odd ""Table"'::regclass::oid FROM sweep.table_settings WHERE value = '7s'}, 'restored'), 't',
+	'they belong to the restored tables');
 
 # ---- a table of that name that is not the extension's is not read
 
@@ -318,11 +348,13 @@ sql($node, "SET ROLE mallory; CREATE SCHEMA sweep; CREATE TABLE sweep.table_sett
 $user = session($node, 'prey');
 $user->query_safe('BEGIN; LOCK TABLE sweep.table_settings');
 more_garbage($node, 'prey', 'victim');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE datname = 'prey' AND relname = 'victim' AND started_by = 'sweep' AND outcome = 'done'", 'a fake sweep.table_settings is neither read nor waited for');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE datname = 'prey' AND relname = 'victim' AND started_by = 'sweep' AND outcome = 'done'",
+	'a fake sweep.table_settings is neither read nor waited for');
 $user->quit;
 
-# nonsense that a restore may bring, and the real one locked: nothing is vacuumed meanwhile
-sql($node, "INSERT INTO sweep.table_settings VALUES ('queue', 'unheard_of', '1'), ('queue', 'enabled', repeat('x', 100000)), ('queue', 'vacuum_threshold', '-7')");
+# A restore may bring nonsense, which is left out. While the real one is locked nothing is vacuumed.
+sql($node,
+	"INSERT INTO sweep.table_settings VALUES ('queue', 'unheard_of', '1'), ('queue', 'enabled', repeat('x', 100000)), ('queue', 'vacuum_threshold', '-7')");
 more_garbage($node, 'postgres', 'queue');
 poll_ok($node, "SELECT count(*) >= 4 FROM sweep.runs WHERE relname = 'queue' AND started_by = 'sweep'", 'nonsense in it is left out');
 poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'sweep worker'", 'no worker is there');

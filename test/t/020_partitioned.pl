@@ -1,8 +1,8 @@
 # Partitioned tables get statistics of their own.
 #
 # The core daemon analyzes partitions only. A worker analyzes the tables above them, at every
-# level, when enough has changed in the partitions; without analyzing the partitions again,
-# without repeating itself, and without making anybody wait for a partition that is locked.
+# level, when enough has changed in the partitions. It does not analyze the partitions again,
+# does not repeat itself, and does not make anybody wait for a partition that is locked.
 
 use strict;
 use warnings FATAL => 'all';
@@ -15,16 +15,18 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
-# min_interval 3 s, a locked table again after 0.5 s, doubling; one worker: what it did last
-# is over when the next visit begins
+# min_interval is 3 s. A locked table is tried again after 0.5 s, and each further time
+# after twice as long. There is one worker, so that what it did last is over when the next
+# visit begins.
 my $node = sweep_node('partitioned', conf => <<'END');
 sweep.debug_clock_rate = 20
 sweep.max_workers = 1
 sweep.log_min_duration = 0
 END
 
-# Two visits that began after this: a table that was made due after the first one's vacuum
-# has been vacuumed.
+# Waits for two visits that began after this, both with a survey, because a worker looks at
+# partitioned tables only then. A table that was made due after the first one's vacuum has
+# been vacuumed.
 my $canaries = 0;
 
 sub two_visits
@@ -36,10 +38,13 @@ sub two_visits
 	for (1, 2)
 	{
 		my $canary = 'canary' . ++$canaries;
+		my $surveys = sql($node, 'SELECT surveys FROM sweep.status');
 
 		garbage($node, $dbname, $canary);
+		# whoever changes a setting asks for a survey, and elsewhere one comes in its time
+		sql($node, "SELECT sweep.set('$canary', 'min_interval', '3s')", $dbname) if $dbname eq 'postgres';
 		poll_ok($node,
-			"SELECT count(*) >= 1 FROM sweep.runs WHERE relname = '$canary' AND datname = '$dbname'",
+			"SELECT count(*) >= 1 AND (SELECT surveys > $surveys FROM sweep.status) FROM sweep.runs WHERE relname = '$canary' AND datname = '$dbname'",
 			"$name: a worker was there");
 	}
 	return;
@@ -62,7 +67,7 @@ sub last_reason
 		"SELECT reason FROM sweep.runs WHERE command = 'ANALYZE' AND relname = '$table' ORDER BY run_id DESC LIMIT 1");
 }
 
-# A statement of its own session, so that the statistics are there when it returns.
+# One statement in a session of its own, so that the statistics are there when it returns.
 sub change
 {
 	my ($query) = @_;
@@ -71,7 +76,7 @@ sub change
 	return;
 }
 
-# ---- 20 partitions on two levels, 100 rows each; no leaf is over a threshold of its own
+# ---- 20 partitions on two levels, 100 rows each, and no leaf is over a threshold of its own
 
 sql($node, <<'END');
 CREATE TABLE top (id int, word text) PARTITION BY RANGE (id);
@@ -148,7 +153,7 @@ is(analyzes('top'), '2', 'the ANALYZE of a leaf, right after, is not a change');
 # a worker that comes in between would see changes in leaves that are just being analyzed
 sql($node, 'SELECT sweep.hold()');
 sql($node, 'ANALYZE top');
-sql($node, 'SELECT sweep.unhold()');
+sql($node, "SELECT sweep.hold('0')");
 two_visits('all were analyzed');
 is(analyzes('top', "started_by = 'sweep'"), '2', 'nor is that of the whole tree by a user');
 is(sql($node, "SELECT count(*) FROM pg_stat_user_tables WHERE relname LIKE 'leaf%' AND analyze_count > 0"),
@@ -172,13 +177,14 @@ change('INSERT INTO top SELECT 1950, 1 FROM generate_series(1, 1000)');
 garbage($node, 'postgres', 'locked_canary');
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'top' AND outcome = 'skipped'",
 	'with a partition locked it is skipped');
-# the first time: when it is tried again the leaf has been vacuumed, and has more rows
+# This was the first try. When it is tried again the leaf has been vacuumed, and has more rows.
 is(sql($node, "SELECT reason FROM sweep.runs WHERE relname = 'top' AND outcome = 'skipped' ORDER BY run_id LIMIT 1"),
 	'changes in partitions 1000 > 277; lock not available', '... and says so');
 poll_ok($node, "SELECT decision = 'locked' FROM sweep.decisions WHERE relname = 'top'", '... also in sweep.decisions');
 is(sql($node, "SELECT max(ended_at - started_at) < interval '1 s' FROM sweep.runs WHERE relname = 'top' AND outcome = 'skipped'"),
 	't', '... without waiting for it');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE command = 'ANALYZE' AND relname = 'half2' AND reason = 'changes in partitions 1001 > 172' AND outcome = 'done'",
+poll_ok($node,
+	"SELECT count(*) = 1 FROM sweep.runs WHERE command = 'ANALYZE' AND relname = 'half2' AND reason = 'changes in partitions 1001 > 172' AND outcome = 'done'",
 	'the other half was analyzed meanwhile');
 my $ddl = seconds(sub { sql($node, "ALTER TABLE leaf12 SET (fillfactor = 90); TRUNCATE leaf13; ALTER TABLE half2 ADD CHECK (id > 0)") });
 cmp_ok($ddl, '<', within(5), "others can change the other partitions ($ddl s)");

@@ -49,8 +49,8 @@ poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'huge' AND o
 # ---- no free slot: the order
 
 # A table with a low score becomes due first, then one with a high score, both while the only
-# worker is busy. The order in which they are vacuumed then; waited is what the first must
-# have been due for, as sweep.queue knows.
+# worker is busy. Returns the order in which they are vacuumed then. $waited is how long the
+# first must have been due, as sweep.queue knows.
 my $scene = 0;
 
 sub order_of_two

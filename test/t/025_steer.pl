@@ -21,7 +21,6 @@ max_worker_processes = 12
 autovacuum_vacuum_cost_delay = 2ms
 autovacuum_vacuum_cost_limit = 40
 autovacuum_naptime = 1s
-sweep.max_pause = 60s
 END
 my $core_can = major($node) >= 17;
 
@@ -143,24 +142,10 @@ poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.pr
 
 # ---- the governor does not answer any more: what it has published is not believed for long
 
-sub governor_pid
-{
-	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-
-	for my $file (glob '/proc/[0-9]*/cmdline')
-	{
-		my ($of) = $file =~ /(\d+)/;
-		my $title = eval { slurp_file($file) } // '';
-		next if $title !~ /sweep governor/;
-		return $of if (eval { slurp_file("/proc/$of/stat") } // '') =~ /\) \S+ $postmaster /;
-	}
-	return;
-}
-
 $session = session($node);
 $session->query_safe("SELECT sweep.slow($pid, 0.5)");
 poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'slowed down, and the governor runs');
-my $governor = governor_pid();
+my $governor = governor_pid($node);
 ok($governor, 'the governor is a process');
 kill 'STOP', $governor;
 my $deaf_s = seconds(sub { poll_until($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE pid = $pid") });
@@ -180,7 +165,8 @@ $session->query_safe("SELECT sweep.slow($pid, 0)");
 pace_ok($pid, 0, 40, 'a pause');
 my $waiter = session($node);
 $waiter->query_until(qr/waits/, "\\echo waits\nLOCK TABLE own IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;\nBEGIN; LOCK TABLE own IN SHARE UPDATE EXCLUSIVE MODE;\n");
-poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE relname = 'own' UNION ALL SELECT true FROM sweep.runs WHERE relname = 'own' LIMIT 1",
+poll_ok($node, "SELECT cost_limit || '/' || cost_delay = '$before' FROM sweep.progress WHERE relname = 'own' UNION ALL SELECT true FROM sweep.runs"
+	  . " WHERE relname = 'own' LIMIT 1",
 	'it ends when somebody waits for the table');
 $session->quit;
 sql($node, "SELECT pg_cancel_backend($pid)");
@@ -190,7 +176,8 @@ $waiter->quit;
 
 big_table('manual');
 my $manual = session($node);
-$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = '2ms'; VACUUM manual; SELECT 'limit ' || current_setting('vacuum_cost_limit') || ' delay ' || current_setting('vacuum_cost_delay');\n");
+$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = '2ms'; VACUUM manual;"
+	  . " SELECT 'limit ' || current_setting('vacuum_cost_limit') || ' delay ' || current_setting('vacuum_cost_delay');\n");
 $pid = pid_of('manual');
 $session = session($node);
 $session->query_safe("SELECT sweep.slow($pid, 1)");
@@ -199,7 +186,8 @@ reload_with($node, 'vacuum_cost_limit' => 300);
 pace_ok($pid, 60, 400, 'a reload does not change that');
 $session->query_safe("SELECT sweep.hurry($pid)");
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'manual' AND outcome = 'done'", 'hurried, it ends');
-like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)2ms$/, 'its settings are what they were');
+like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)2ms$/,
+	'its settings are what they were');
 $session->quit;
 
 # an error, too, leaves them as they were
@@ -211,7 +199,8 @@ $session->query_safe("SELECT sweep.slow($pid, 0.5)");
 poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $pid", 'another is slowed down');
 sql($node, "SELECT pg_cancel_backend($pid)");
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'fails' AND outcome = 'cancelled'", 'and cancelled');
-like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)2ms$/, 'its settings are what they were after an error');
+like($manual->query('SELECT current_setting(\'vacuum_cost_limit\') || current_setting(\'vacuum_cost_delay\')'), qr/(200|300)2ms$/,
+	'its settings are what they were after an error');
 
 # ---- a parallel VACUUM: its workers keep to it, too
 
@@ -225,14 +214,17 @@ CREATE INDEX ON parallel (d);
 DELETE FROM parallel WHERE a % 3 = 0;
 CHECKPOINT;
 END
-reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer_manual' => 'on', 'sweep.adaptive' => 'off', 'sweep.write_limit' => 4);
+reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer_manual' => 'on', 'sweep.adaptive' => 'off',
+	'sweep.write_limit' => 4);
 poll_ok($node, q{SELECT configured = 4 FROM sweep.budget WHERE name = 'write_limit'}, 'a limit');
 $manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = 0;\nVACUUM (PARALLEL 2) parallel;\nSET vacuum_cost_delay = '2ms';\n");
-my ($at, $dirtied) = split /\|/, poll_value($node, q{SELECT clock_timestamp(), blks_dirtied FROM sweep.progress l WHERE relname = 'parallel' AND leader_pid IS NULL AND EXISTS (SELECT FROM sweep.progress WHERE leader_pid = l.pid)});
+my ($at, $dirtied) = split /\|/, poll_value($node, q{SELECT clock_timestamp(), blks_dirtied FROM sweep.progress l}
+	  . q{ WHERE relname = 'parallel' AND leader_pid IS NULL AND EXISTS (SELECT FROM sweep.progress WHERE leader_pid = l.pid)});
 isnt($at, undef, 'a VACUUM command with parallel workers');
 poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'parallel' AND outcome = 'done'}, 'it ends');
 my $mb_s = sql($node, "SELECT (blks_dirtied - $dirtied) / 128.0 / EXTRACT(epoch FROM ended_at - '$at') FROM sweep.runs WHERE relname = 'parallel'");
-# from there on: before, the leader is free for its first tick; not paced at all they make a hundred and more
+# It is measured from there on, because the leader is free for its first tick before. Not paced
+# at all they make a hundred and more.
 cmp_ok($mb_s, '<', 6, "together with their leader they keep the limit of 4 MB/s ($mb_s)");
 cmp_ok($mb_s, '>', 1.5, 'and use it');
 reload_with($node, 'sweep.steer_manual' => 'off', 'sweep.write_limit' => 0);

@@ -23,7 +23,7 @@ END
 
 my $running = 'FROM sweep.progress WHERE leader_pid IS NULL AND phase = \'scanning heap\'';
 
-# A table of so many MB, garbage on each page; only what is asked for vacuums it.
+# A table of so many MB, with garbage on each page. Only what is asked for vacuums it.
 sub table_of
 {
 	my ($table, $mb) = @_;
@@ -86,7 +86,8 @@ sub write_rate
 	return $written / $took / $mb;
 }
 
-# Never above it; below it only when the machine does something else for so long, not always.
+# The rate is never above the limit. It is below it only when the machine does something else
+# for so long, which does not happen each time.
 sub limit_kept
 {
 	my ($limit, $name, $rate_of) = @_;
@@ -105,16 +106,19 @@ sub limit_kept
 reload_with($node, 'sweep.write_limit' => 8);
 limit_kept(8, 'write_limit = 8 is kept', sub { return write_rate("w$_[0]") });
 
-# ---- on WAL, with full-page images; and what says so
+# ---- on WAL, with full-page images, and what says so
 
 reload_with($node, 'sweep.write_limit' => 0, 'sweep.wal_limit' => 6);
 table_of('l', 300);
 sql($node, "SELECT sweep.vacuum('l')");
 poll_ok($node, "SELECT limited_by = 'wal_limit' $running AND relname = 'l'", 'sweep.progress names the limit');
-poll_ok($node, "SELECT configured = 6 AND measured BETWEEN 4 AND 8 AND binding AND sensor <> 'broken' FROM sweep.budget WHERE name = 'wal_limit'", 'sweep.budget shows it');
-poll_ok($node, "SELECT count(*) = 3 AND count(*) FILTER (WHERE configured IS NULL) = 2 AND array_agg(name) FILTER (WHERE binding) = '{wal_limit}' FROM sweep.budget WHERE name IN ('read_limit', 'write_limit', 'wal_limit')",
+poll_ok($node, "SELECT configured = 6 AND measured BETWEEN 4 AND 8 AND binding AND sensor <> 'broken' FROM sweep.budget WHERE name = 'wal_limit'",
+	'sweep.budget shows it');
+poll_ok($node, "SELECT count(*) = 3 AND count(*) FILTER (WHERE configured IS NULL) = 2 AND array_agg(name) FILTER (WHERE binding) = '{wal_limit}'"
+	  . " FROM sweep.budget WHERE name IN ('read_limit', 'write_limit', 'wal_limit')",
 	'and only it');
-poll_ok($node, "SELECT count(*) > 4 AND bool_and(vacuums = 1) FROM (SELECT * FROM sweep.governor ORDER BY at DESC LIMIT 8) g", 'sweep.governor shows its steps');
+poll_ok($node, "SELECT count(*) > 4 AND bool_and(vacuums = 1) FROM (SELECT * FROM sweep.governor ORDER BY at DESC LIMIT 8) g",
+	'sweep.governor shows its steps');
 limit_kept(6, 'wal_limit = 6 is kept', sub {
 	my ($lsn, $at) = lsn_and_time();
 
@@ -123,7 +127,7 @@ limit_kept(6, 'wal_limit = 6 is kept', sub {
 	return ($now - $lsn) / ($later - $at) / $mb;
 });
 
-# ---- two share it; when one has ended the other has all
+# ---- two share it, and when one has ended the other has all
 
 table_of('m', 40);
 sql($node, "SELECT sweep.vacuum('m')");
@@ -136,7 +140,8 @@ poll_ok($node, "SELECT wal_mb_per_s BETWEEN 5 AND 7.5 $running AND relname = 'l'
 reload_with($node, 'sweep.wal_limit' => 2);
 poll_ok($node, "SELECT wal_mb_per_s BETWEEN 1.2 AND 2.6 $running AND relname = 'l'", 'a lower limit');
 reload_with($node, 'sweep.wal_limit' => 0, 'sweep.adaptive' => 'on');
-poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'l' AND outcome = 'done'", 'adaptive, without a limit: not by the cost settings', timeout => 240);
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'l' AND outcome = 'done'", 'adaptive, without a limit: not by the cost settings',
+	timeout => 240);
 
 # ---- commands are not asked, unless steer_manual
 

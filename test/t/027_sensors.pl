@@ -15,13 +15,14 @@ use SweepTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-# A vacuum that takes long, so that the governor looks; and its end.
+# A vacuum that takes long, so that the governor looks, and its end.
 sub slow_vacuum
 {
 	my ($node) = @_;
 	my $session = session($node);
 
-	$session->query_until(qr/started/, "SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 1;\n\\echo started\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING) big;\n");
+	$session->query_until(qr/started/,
+		"SET vacuum_cost_delay = '100ms'; SET vacuum_cost_limit = 1;\n\\echo started\nVACUUM (FREEZE, DISABLE_PAGE_SKIPPING) big;\n");
 	return $session;
 }
 
@@ -124,7 +125,8 @@ sql($node, 'CREATE TABLE big AS SELECT i, repeat(\'x\', 100) AS pad FROM generat
 my $vacuum = slow_vacuum($node);
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE relname = 'big' AND phase = 'scanning heap'", 'a vacuum runs');
 # a session that is just leaving may be one for a moment
-poll_ok($node, "SELECT s.value < 0.5 AND p.n = 1 FROM sweep.sensors() s, LATERAL (SELECT count(*) AS n FROM sweep.progress WHERE relname = 'big') p WHERE s.name = 'users_active'",
+poll_ok($node, "SELECT s.value < 0.5 AND p.n = 1 FROM sweep.sensors() s, LATERAL (SELECT count(*) AS n FROM sweep.progress WHERE relname = 'big') p"
+	  . " WHERE s.name = 'users_active'",
 	'a vacuum is no user');
 end_vacuum($node, $vacuum);
 poll_ok($node, 'SELECT count(*) = 0 FROM sweep.progress', 'it is over');
@@ -151,7 +153,8 @@ sql($node, "SELECT pg_create_physical_replication_slot('fresh_enough', true)");
 write_wal(32);
 sql($node, 'CHECKPOINT');
 sql($node, "SELECT pg_create_physical_replication_slot('younger', true)");
-my $same = "SELECT abs(s.value * 1048576 - r.safe_wal_size) < 1048576 AND s.why = 'slot \"fresh_enough\"' FROM sweep.sensors() s, pg_replication_slots r WHERE s.name = 'slot_left' AND r.slot_name = 'fresh_enough'";
+my $same = "SELECT abs(s.value * 1048576 - r.safe_wal_size) < 1048576 AND s.why = 'slot \"fresh_enough\"' FROM sweep.sensors() s, pg_replication_slots r"
+	  . " WHERE s.name = 'slot_left' AND r.slot_name = 'fresh_enough'";
 poll_ok($node, $same, 'the slot with the least left, as the server counts it');
 write_wal(40);
 poll_ok($node, $same, 'less is left after more WAL');
@@ -237,7 +240,8 @@ sensor_ok($node, 'replica_lag_time', 'value < 1000', 'in time, too');
 
 # a logical walsender and a base backup are no standbys
 sensor_ok($node, 'base_backups', 'value = 0', 'no base backup');
-my $backup = IPC::Run::start([ 'pg_basebackup', '-h', $node->host, '-p', $node->port, '-D', $node->backup_dir . '/slow', '-r', '32k', '-X', 'none', '--no-sync' ],
+my $backup = IPC::Run::start([ 'pg_basebackup', '-h', $node->host, '-p', $node->port, '-D', $node->backup_dir . '/slow', '-r', '32k', '-X', 'none',
+	'--no-sync' ],
 	'>', \my $backup_out, '2>', \my $backup_err);
 sensor_ok($node, 'base_backups', 'value = 1', 'one is being made');
 sensor_ok($node, 'standbys', 'value = 1', 'it is no standby');
@@ -311,8 +315,8 @@ my $disk = sub { return $s->query_safe("SELECT state, value, why FROM sweep.sens
 is($disk->(), 'ok|0|device fake', 'a disk that does one thing at a time');
 is($s->query_safe("SELECT state, value >= 0 FROM sweep.sensors() WHERE name = 'io_pressure'"), 'ok|t', 'pressure');
 
-# While it senses, as the kernel would: from one content of the file to another. It looks
-# twice, a quarter of a second apart; the change is to fall in between.
+# Changes the file while the server senses, as the kernel would, from one content to another.
+# The server looks twice, a quarter of a second apart. The change is to fall in between.
 my $later_like = sub {
 	my ($from, $to, $regexp, $name) = @_;
 	my $answer = '';
@@ -340,9 +344,11 @@ my $later_like = sub {
 require POSIX;
 my @more = (1040, 0, 82048, 5080, 2060, 0, 161024, 10160, 0, 3100, 15500);
 $later_like->([ 'fake', @counters ], [ 'fake', @more ], qr/^ok\|(2\d|3\d|40)/, 'busy');
-$later_like->([ 'fake', @more ], [ 'fake', @counters ], qr/^broken\|\|cannot be read at present: the counters of device "fake" went back$/, 'the counters went back');
+$later_like->([ 'fake', @more ], [ 'fake', @counters ], qr/^broken\|\|cannot be read at present: the counters of device "fake" went back$/,
+	'the counters went back');
 is($disk->(), 'ok|0|device fake', 'and are compared with the new ones next time');
-$later_like->([ 'fake', @counters ], [ 'other', @more ], qr/^broken\|\|cannot be read at present: device $major:$minor was "fake" and is "other" now$/, 'the device has changed');
+$later_like->([ 'fake', @counters ], [ 'other', @more ], qr/^broken\|\|cannot be read at present: device $major:$minor was "fake" and is "other" now$/,
+	'the device has changed');
 is($disk->(), 'ok|0|device other', 'and then it is that one');
 $diskstats->('');
 like($disk->(), qr/^broken\|\|cannot be read at present: no line about device $major:$minor in/, 'its line is gone');

@@ -30,7 +30,8 @@ my $dev = (stat($node->data_dir))[0];
 my $device = (($dev >> 8) & 0xfff) . ':' . (($dev & 0xff) | (($dev >> 12) & 0xfff00));
 my ($major, $minor) = split /:/, $device;
 my ($requests, $waited_ms, $busy_ms) = (1000, 1000, 1000);
-mkdir $_ or die "$_: $!" for $root, map { "$root/$_" } 'proc', 'proc/pressure', 'sys', 'sys/dev', 'sys/dev/block', "sys/dev/block/$device", "sys/dev/block/$device/queue";
+mkdir $_ or die "$_: $!" for $root, map { "$root/$_" } 'proc', 'proc/pressure', 'sys', 'sys/dev', 'sys/dev/block', "sys/dev/block/$device",
+	"sys/dev/block/$device/queue";
 write_file("$root/sys/dev/block/$device/queue/rotational", "1\n");
 
 sub write_file
@@ -110,6 +111,15 @@ sub wal_rate_ok
 	return 0;
 }
 
+# Does it leave no more WAL than the floor, which rises while garbage piles up?
+sub at_floor
+{
+	my ($limit) = @_;
+
+	return qq{SELECT l.binding AND l.allowed_mb_per_s <= 1.01 * f.allowed_mb_per_s FROM sweep.budget l, sweep.budget f
+		WHERE l.name = '$limit' AND f.name = 'floor'};
+}
+
 # ---- archiving fails
 
 sql($node, "SELECT sweep.vacuum('large')");
@@ -117,9 +127,9 @@ wal_rate_ok(8, 1000, 'a vacuum writes WAL');
 reload_with($node, archive_command => 'false');
 sql($node, 'SELECT pg_switch_wal()');
 poll_ok($node, q{SELECT last_failed_time IS NOT NULL FROM pg_stat_archiver}, 'archiving fails');
-my $took = seconds(sub { poll_until($node, q{SELECT binding AND allowed_mb_per_s <= 1.01 FROM sweep.budget WHERE name = 'archiver'}) });
+my $took = seconds(sub { poll_until($node, at_floor('archiver')) });
 cmp_ok($took, '<', within(5), "within five seconds ($took) vacuums may do no more than the floor");
-wal_rate_ok(0.01, 1.5, 'and they write no more WAL than that, but go on');
+wal_rate_ok(0.01, 3, 'and they write no more WAL than that, but go on');
 is(budget('archiver', 'detail'), 'archiving of WAL fails', 'sweep.budget says why');
 is(sql($node, q{SELECT binding FROM sweep.governor ORDER BY at DESC LIMIT 1}), 'archiver', 'and sweep.governor');
 reload_with($node, archive_command => 'true');
@@ -131,9 +141,9 @@ wal_rate_ok(8, 1000, 'as fast as before');
 
 my $used = sql($node, q{SELECT value FROM sweep.sensors() WHERE name = 'wal_disk_used'});
 reload_with($node, 'sweep.wal_disk_limit' => $used / 2);
-$took = seconds(sub { poll_until($node, q{SELECT binding AND allowed_mb_per_s <= 1.01 FROM sweep.budget WHERE name = 'wal_disk_limit'}) });
+$took = seconds(sub { poll_until($node, at_floor('wal_disk_limit')) });
 cmp_ok($took, '<', within(5), "its file system is too full: the floor within five seconds ($took)");
-wal_rate_ok(0.01, 1.5, 'little WAL, and it goes on');
+wal_rate_ok(0.01, 3, 'little WAL, and it goes on');
 is(budget('wal_disk_limit', 'detail'), 'the file system of WAL is filling up', 'sweep.budget says why');
 reload_with($node, 'sweep.wal_disk_limit' => 0);
 poll_ok($node, q{SELECT NOT binding FROM sweep.budget WHERE name = 'wal_disk_limit'}, 'no such limit any more');
@@ -151,7 +161,8 @@ for (1 .. within(200))
 	last if $allowed ne '' && $allowed <= 4;
 }
 cmp_ok($allowed || 1000, '<=', 4, 'the disk takes 20 ms of 5: vacuums yield')
-  or diag(sql($node, 'SELECT * FROM sweep.budget'), "\n", sql($node, q{SELECT name, state, value, why FROM sweep.sensors() WHERE name ~ 'disk'}), "\n", sql($node, 'SELECT relname, phase, limited_by FROM sweep.progress'));
+  or diag(sql($node, 'SELECT * FROM sweep.budget'), "\n", sql($node, q{SELECT name, state, value, why FROM sweep.sensors() WHERE name ~ 'disk'}), "\n",
+	sql($node, 'SELECT relname, phase, limited_by FROM sweep.progress'));
 
 my $offset = -s $node->logfile;
 unlink "$root/proc/diskstats" or die $!;

@@ -31,7 +31,8 @@ sub read_size
 	sql($node, "SELECT pg_stat_reset_shared('io')");
 	sql($node, "SELECT sweep.vacuum('large')");
 	poll_ok($node, "SELECT count(*) = $runs FROM sweep.runs WHERE relname = 'large' AND outcome = 'done'", 'vacuumed', timeout => 240);
-	return poll_value($node, "SELECT (read_bytes / reads)::bigint FROM pg_stat_io WHERE backend_type = 'background worker' AND context = 'vacuum' AND object = 'relation' AND reads > 50");
+	return poll_value($node, "SELECT (read_bytes / reads)::bigint FROM pg_stat_io WHERE backend_type = 'background worker' AND context = 'vacuum'"
+		  . " AND object = 'relation' AND reads > 50");
 }
 
 reload_with($node, 'sweep.mode' => 'act');

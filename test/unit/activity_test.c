@@ -41,7 +41,7 @@ static const struct
 	VACUUM | ANALYZE | WRAPAROUND, "public", "t"},
 	{"TOAST table", "autovacuum: VACUUM pg_toast.pg_toast_16385", VACUUM, "pg_toast", "pg_toast_16385"},
 
-	/* a dot may be in either name: then nobody can tell */
+	/* a dot may be in either name, and then nobody can tell */
 	{"dot in the table's name", "autovacuum: VACUUM public.a.b", VACUUM, NULL, NULL},
 	{"dot in the schema's name", "autovacuum: VACUUM we.ird.t", VACUUM, NULL, NULL},
 	{"dots only", "autovacuum: VACUUM ...", VACUUM, NULL, NULL},

@@ -13,7 +13,7 @@ static const char virtual_6_1[] =
 " 254       0 vda 914773 64515 29385498 951322 2277530 5937627 561352392 5259943 3 707596 6638701 4421061 69 414193232 398621 489773 28814\n"
 " 253       0 zram0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
 
-/* Linux 4.9: 14 fields; a disk with partitions, NVMe, device-mapper */
+/* Linux 4.9: 14 fields, a disk with partitions, NVMe, device-mapper */
 static const char partitions_4_9[] =
 "   8       0 sda 4294967290 120 98765432 3000 100 20 3000 400 0 5000 60000\n"
 "   8       1 sda1 10 0 80 1 2 0 16 1 0 2 2\n"

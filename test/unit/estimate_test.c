@@ -5,14 +5,23 @@
  * Expected values, by the rules of the header and of seed 002 ("estimate how
  * long it will take to finish, based on current progress and whatever total
  * cost was logged last time"):
- *		last run: expected = last_cost * pages / last_pages,
- *			done = cost / expected, eta = (expected - cost) / cost_per_s,
- *			without a rate last_ms * (expected - cost) / last_cost;
- *		progress: done = units_done / units_total, eta = phase_ms * (1 - done) / done;
- *		otherwise unknown.
+ *
+ *    last run: expected = last_cost * pages / last_pages,
+ *    done = cost / expected, eta = (expected - cost) / cost_per_s,
+ *    without a rate last_ms * (expected - cost) / last_cost
+ *    progress: done = units_done / units_total, eta = phase_ms * (1 - done) / done
+ *    otherwise unknown
+ *
+ * No more is believed of the last run than this one can still cost, see
+ * policy/estimate.c.
+ *
+ * There are also whole vacuums, as a reader of the view sees them every
+ * second.
  */
 #include "estimate.h"
 #include "tap.h"
+
+#include <math.h>
 
 /* A run that has read a quarter of a table of 2,000 pages, last time 1,000. */
 #define LAST_RUN .elapsed_ms = 5000, .cost = 50000, .pages = 2000, \
@@ -79,6 +88,20 @@ static const struct
 	{"costs beyond 32 bits", {.elapsed_ms = 5000,.cost = INT64_C(10000000000),.pages = 1000,.last_pages = 1000,
 	.last_cost = INT64_C(40000000000),.cost_per_s = 1e9}, ESTIMATE_LAST_RUN, 25, 30000},
 
+	/* what this run can still cost */
+	{"the scan's end bounds it", {LAST_RUN,.cost_per_s = 1000,.phase = ESTIMATE_SCAN,.units_total = 1000,.units_done = 930,
+	.phase_ms = 50000,.page_cost = 24}, ESTIMATE_LAST_RUN, 100.0 * 50000 / 51680, 1680},
+	{"the scan's own speed, the more the further", {LAST_RUN,.cost_per_s = 1000,.phase = ESTIMATE_SCAN,.units_total = 1000,
+	.units_done = 500,.phase_ms = 50000,.page_cost = 24,.units_per_s = 500}, ESTIMATE_LAST_RUN, 100.0 * 50000 / 62000,
+	12000 + 0.5 * (1000 - 12000)},
+	{"dead rows: the indexes and the second pass, too", {LAST_RUN,.cost_per_s = 1000,.phase = ESTIMATE_SCAN,.units_total = 1000,
+	.units_done = 1000,.phase_ms = 50000,.page_cost = 20,.more_passes = true,.to_revisit = 500}, ESTIMATE_LAST_RUN, 100.0 * 50000 / 65000, 15000},
+	{"the same, not so much less that the last run is doubted", {LAST_RUN,.cost_per_s = 1000,.phase = ESTIMATE_SCAN,.units_total = 1000,
+	.units_done = 1000,.phase_ms = 50000,.page_cost = 20,.more_passes = true,.to_revisit = 4000}, ESTIMATE_LAST_RUN, 25, 150000},
+	{"in the second pass", {LAST_RUN,.cost_per_s = 1000,.phase = ESTIMATE_HEAP,.units_total = 1000,
+	.units_done = 900,.phase_ms = 5000,.page_cost = 20,.to_revisit = 500,.phase_dirtied = 400}, ESTIMATE_LAST_RUN,
+	100.0 * 50000 / 52000, 2000},
+
 	/* progress */
 	{"scanning", {SCANNING}, ESTIMATE_PROGRESS, 25, 3000},
 	{"scanning, an index pass will follow", {SCANNING,.more_passes = true}, ESTIMATE_NONE, -1, -1},
@@ -107,6 +130,150 @@ static const struct
 	ESTIMATE_NONE, -1, -1},
 };
 
+/* ----
+ * Whole vacuums
+ * ----
+ */
+
+/*
+ * A table of so many pages.  Those of a range are dirtied, the others skipped
+ * or read.
+ */
+typedef struct Trace
+{
+	const char *name;
+	int			pages;
+	int			from;			/* dirtied from there */
+	int			to;				/* up to there */
+	int			skipped_to;		/* all-visible, not read, up to there */
+	bool		dead;			/* vacuumed by way of the indexes */
+	double		indexes;		/* their cost */
+	double		last_cost;		/* 0: the first one */
+	bool		last_dead;
+	double		error_below;	/* mean error of the time left, as a part of
+								 * the whole */
+} Trace;
+
+#define READ_COST	3
+#define PAGE_COST	24
+#define RATE		1000.0
+
+static double
+cost_of_page(const Trace *t, int page)
+{
+	if (page >= t->from && page < t->to)
+		return PAGE_COST;
+	return page < t->skipped_to ? 0 : READ_COST;
+}
+
+static double
+cost_of_trace(const Trace *t)
+{
+	double		cost = t->dead ? t->indexes + (t->to - t->from) * PAGE_COST : 0;
+
+	for (int i = 0; i < t->pages; i++)
+		cost += cost_of_page(t, i);
+	return cost;
+}
+
+/* What is seen of it when it has cost so much. */
+static EstimateInput
+look(const Trace *t, double cost)
+{
+	EstimateInput in = {
+		.elapsed_ms = cost,.cost = (int64_t) cost,.cost_per_s = RATE,.units_total = t->pages,
+		.page_cost = PAGE_COST,.pages = t->pages,
+		.last_pages = t->last_cost > 0 ? t->pages : 0,.last_cost = (int64_t) t->last_cost,
+		.last_ms = t->last_cost,.last_index_passes = t->last_dead ? 1 : 0,
+	};
+	double		spent = 0;
+	int			done = 0;
+	int			dirtied = 0;
+
+	in.phase = ESTIMATE_SCAN;
+	for (; done < t->pages && spent + cost_of_page(t, done) <= cost; done++)
+	{
+		spent += cost_of_page(t, done);
+		dirtied += done >= t->from && done < t->to;
+	}
+	in.units_done = done;
+	in.more_passes = t->dead && dirtied > 0;
+	in.phase_ms = cost;
+	in.phase_cost = (int64_t) cost;
+	in.phase_dirtied = in.to_revisit = dirtied;
+	in.units_per_s = RATE / fmax(cost_of_page(t, done < t->pages ? done : t->pages - 1), 1);
+	if (done < t->pages)
+		return in;
+
+	in.phase = ESTIMATE_INDEXES;
+	in.phase_ms = in.phase_cost = (int64_t) (cost - spent);
+	in.phase_dirtied = 0;
+	if (!t->dead || cost - spent < t->indexes)
+		return in;
+
+	spent += t->indexes;
+	in.phase = ESTIMATE_HEAP;
+	in.phase_ms = in.phase_cost = (int64_t) (cost - spent);
+	in.phase_dirtied = (int64_t) ((cost - spent) / PAGE_COST);
+	in.units_done = t->from + in.phase_dirtied;
+	return in;
+}
+
+static double
+mean_error(const Trace *t, bool *near_end)
+{
+	double		whole = cost_of_trace(t);
+	double		sum = 0;
+	int			n = 0;
+
+	for (double cost = whole / 100; cost < whole; cost += whole / 100)
+	{
+		EstimateInput in = look(t, cost);
+		Estimate	e = estimate_run(&in);
+		double		left_ms = (whole - cost) / RATE * 1000;
+
+		if (e.eta_ms < 0)
+			continue;
+		sum += fabs(e.eta_ms - left_ms) / (whole / RATE * 1000);
+		n++;
+		if (cost > 0.93 * whole && e.eta_ms > 3 * left_ms + 0.02 * whole / RATE * 1000)
+			*near_end = false;
+	}
+	return n > 0 ? sum / n : 1;
+}
+
+/* 10,000 pages, as in bench/scenarios/cost.toml: two fifths, two fifths, one fifth. */
+#define FIFTHS(n) ((n) * 2000)
+#define TWO_FIFTHS (4000 * PAGE_COST * 2 + 15000)
+
+static const Trace traces[] = {
+	{"first vacuum, all dirtied", 10000, 0, FIFTHS(5), 0, false, 0, 0, false, 0.02},
+	{"as much again", 10000, FIFTHS(2), FIFTHS(4), FIFTHS(2), true, 15000, TWO_FIFTHS + 6000, true, 0.05},
+	{"exactly as much again", 10000, FIFTHS(2), FIFTHS(4), 10000, true, 15000, TWO_FIFTHS, true, 0.01},
+	{"half as much, dear indexes", 10000, FIFTHS(4), FIFTHS(5), FIFTHS(4), true, 60000, TWO_FIFTHS + 45000, true, 0.30},
+	{"as much, dear indexes", 10000, FIFTHS(2), FIFTHS(4), 10000, true, 90000, TWO_FIFTHS + 75000, true, 0.01},
+	{"half as much", 10000, FIFTHS(4), FIFTHS(5), FIFTHS(4), true, 10000, TWO_FIFTHS, true, 0.15},
+	{"a tenth as much, at the end", 10000, 9600, 10000, 9600, true, 15000, TWO_FIFTHS, true, 0.60},
+	{"new rows, as much again", 10000, 8000, 10000, 8000, false, 0, 2000 * PAGE_COST, false, 0.02},
+	{"new rows, a tenth of what came last", 10000, 9800, 10000, 9800, false, 0, 2000 * PAGE_COST, false, 0.10},
+	{"nothing dead any more", 10000, 0, 0, 0, false, 0, TWO_FIFTHS, false, 2.50},
+};
+
+static void
+follow_traces(void)
+{
+	for (size_t i = 0; i < lengthof(traces); i++)
+	{
+		bool		near_end = true;
+		double		error = mean_error(&traces[i], &near_end);
+
+		if (error > traces[i].error_below)
+			printf("# %s: %.3f\n", traces[i].name, error);
+		tap_ok(error <= traces[i].error_below, traces[i].name, "mean error of the time left");
+		tap_ok(near_end, traces[i].name, "near the end it is told");
+	}
+}
+
 static int64_t
 some(uint64_t *state)
 {
@@ -132,7 +299,9 @@ check_ranges(void)
 			.units_total = some(&state),.units_done = some(&state),.phase_ms = (double) some(&state),
 			.more_passes = tap_random(&state) % 2 == 0,
 			.pages = some(&state),.last_pages = some(&state),.last_cost = some(&state),
-			.last_ms = (double) some(&state),
+			.last_ms = (double) some(&state),.last_index_passes = some(&state),
+			.units_per_s = (double) some(&state),.page_cost = some(&state),.phase_cost = some(&state),
+			.phase_dirtied = some(&state),.to_revisit = some(&state),
 		};
 		Estimate	e = estimate_run(&in);
 
@@ -157,6 +326,7 @@ main(void)
 		tap_is_double(e.done_pct, cases[i].done_pct, cases[i].name, "done_pct");
 		tap_is_double(e.eta_ms, cases[i].eta_ms, cases[i].name, "eta_ms");
 	}
+	follow_traces();
 	check_ranges();
 	return tap_done();
 }

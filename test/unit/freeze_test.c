@@ -26,9 +26,28 @@ static const struct
 	{"large counters do not overflow", false, INT64_MAX, INT64_MAX / 200, true},
 };
 
+/* All-visible pages that are not frozen: how many, and how many would be read. */
+static const struct
+{
+	const char *name;
+	int64_t		unfrozen;
+	int64_t		cold;
+	bool		expected;
+}			catch_ups[] = {
+	{"none", 0, 0, false},
+	{"hardly any", 31, 0, false},
+	{"all in memory", 8000, 0, true},
+	{"a fifth would be read", 8000, 1600, true},
+	{"more would", 8000, 1601, false},
+	{"an old table", 100000000, 100000000, false},
+};
+
 int
 main(void)
 {
+	for (size_t i = 0; i < lengthof(catch_ups); i++)
+		tap_is_bool(freeze_catches_up(catch_ups[i].unfrozen, catch_ups[i].cold),
+					catch_ups[i].expected, "made visible by others", catch_ups[i].name);
 	for (size_t i = 0; i < lengthof(cases); i++)
 		tap_is_bool(freeze_eagerly(cases[i].before, cases[i].inserted, cases[i].changed),
 					cases[i].expected, cases[i].name, "");

@@ -1,6 +1,7 @@
 /*
  * garbage_test.c
- *		policy/garbage: the guess is a share of the rows; the turns are even.
+ *		policy/garbage: the guess is a share of the rows, and the turns are
+ *		even.
  */
 #include "garbage.h"
 #include "tap.h"

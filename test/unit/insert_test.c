@@ -1,13 +1,14 @@
 /*
  * insert_test.c
  *		policy/insert: thresholds in rows, by cases whose arithmetic is in the
- *		name.  100 rows to a page of 8 kB, 40,000 buffers (312 MB): a quarter of
- *		them is 10,000 pages, or 1,000,000 rows; 256 MB are 32,768 pages.
+ *		name.  There are 100 rows to a page of 8 kB, and 40,000 buffers (312
+ *		MB).  A quarter of these is 10,000 pages, or 1,000,000 rows.  256 MB
+ *		are 32,768 pages.
  */
 #include "insert.h"
 #include "tap.h"
 
-#define SETTINGS(base, scale, active, cache) {base, scale, active, cache, 40000, 8192, -1}
+#define SETTINGS(base, scale, cache) {base, scale, cache, 40000, 8192, -1}
 /* the server's own threshold is that of an unfrozen table here */
 #define TABLE(rows, frozen_share, costly) \
 	{rows, (rows) / 100, (rows) / 100 * (frozen_share), 100, 1000 + 0.2 * (rows), costly}
@@ -21,43 +22,50 @@ static const struct
 }			cases[] = {
 
 	/* 50 million rows: core waits for 10,001,000 */
-	{"all unfrozen: a quarter of the cache",
-	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 0, 0), {1e6, -1}},
-	{"all frozen: a quarter of the cache; early from 128 pages",
-	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 0), {1e6, 12800}},
+	{"all unfrozen: a quarter of its part of the cache",
+	SETTINGS(1000, 0.2, 0.25), TABLE(50e6, 0, 0), {250000, -1}},
+	{"all frozen: a quarter of its part of the cache; early from 128 pages",
+	SETTINGS(1000, 0.2, 0.25), TABLE(50e6, 1, 0), {250000, 12800}},
 	{"99 % frozen: early from 1000 + 0.2 of 500,000",
-	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 0.99, 0), {1e6, 101000}},
+	SETTINGS(1000, 0.2, 0.25), TABLE(50e6, 0.99, 0), {250000, 101000}},
 	{"all frozen, no cache rule: 256 MB",
-	SETTINGS(1000, 0.2, true, 0), TABLE(50e6, 1, 0), {3276800, 12800}},
+	SETTINGS(1000, 0.2, 0), TABLE(50e6, 1, 0), {3276800, 12800}},
 	{"all unfrozen, no cache rule: core's",
-	SETTINGS(1000, 0.2, true, 0), TABLE(50e6, 0, 0), {10001000, -1}},
-	{"no rule of ours: core's",
-	SETTINGS(1000, 0.2, false, 0), TABLE(50e6, 1, 0), {10001000, -1}},
-	{"only the cache",
-	SETTINGS(1000, 0.2, false, 0.25), TABLE(50e6, 1, 0), {1e6, -1}},
+	SETTINGS(1000, 0.2, 0), TABLE(50e6, 0, 0), {10001000, -1}},
 
 	{"1 MB is enough, a user says",
-	{1000, 0.2, true, 0.25, 40000, 8192, 1048576}, TABLE(50e6, 1, 0), {12800, -1}},
+	{1000, 0.2, 0.25, 40000, 8192, 1048576}, TABLE(50e6, 1, 0), {12800, -1}},
 	{"100 MB, a user says: 12,800 pages, but the cache comes first",
-	{1000, 0.2, true, 0.25, 40000, 8192, 104857600}, TABLE(50e6, 1, 0), {1e6, 12800}},
+	{1000, 0.2, 0.25, 40000, 8192, 104857600}, TABLE(50e6, 1, 0), {250000, 12800}},
+
+	{"a quarter of its part would be 819 pages: 1,024",
+	{1000, 0.2, 0.1, 32768, 8192, -1}, TABLE(50e6, 1, 0), {102400, 12800}},
+	{"its part is 512 pages: all of it",
+	{1000, 0.2, 0.125, 4096, 8192, -1}, TABLE(50e6, 1, 0), {51200, 12800}},
 
 	/* never later than core */
 	{"a small table, all frozen: core's 1,200",
-	SETTINGS(1000, 0.2, true, 0.25), TABLE(1000, 1, 0), {1200, -1}},
+	SETTINGS(1000, 0.2, 0.25), TABLE(1000, 1, 0), {1200, -1}},
 	{"never counted rows are none",
-	SETTINGS(1000, 0.2, true, 0.25), {-1, 0, 0, 1, 1000, 0}, {1000, -1}},
+	SETTINGS(1000, 0.2, 0.25), {-1, 0, 0, 1, 1000, 0}, {1000, -1}},
 	{"insert vacuums are switched off",
-	SETTINGS(-1, 0.2, true, 0.25), TABLE(50e6, 1, 0), {-1, -1}},
+	SETTINGS(-1, 0.2, 0.25), TABLE(50e6, 1, 0), {-1, -1}},
 	{"more frozen than there is: clamped",
-	SETTINGS(1000, 0.2, true, 0.25), {50e6, 1000, 5000, 100, 10001000, 0}, {1e6, 12800}},
+	SETTINGS(1000, 0.2, 0.25), {50e6, 1000, 5000, 100, 10001000, 0}, {250000, 12800}},
 	{"a cache of 20 buffers: not for less than 128 pages",
-	{1000, 0.2, true, 0.25, 80, 8192, -1}, TABLE(50e6, 1, 0), {12800, -1}},
+	{1000, 0.2, 0.25, 80, 8192, -1}, TABLE(50e6, 1, 0), {12800, -1}},
+
+	/* core would come about then, and not freeze */
+	{"core waits for 401,000, 4,010 pages: at half of that",
+	SETTINGS(1000, 0.2, 0.25), TABLE(2e6, 0, 0), {200500, -1}},
+	{"half of core's are 505 pages: at 1,024",
+	SETTINGS(1000, 0.2, 0.25), TABLE(0.7e6, 0, 0), {102400, -1}},
 
 	/* vacuums that were not worth it */
-	{"costly once: twice", SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 1), {2e6, 25600}},
+	{"costly once: twice", SETTINGS(1000, 0.2, 0.25), TABLE(50e6, 1, 1), {500000, 25600}},
 	{"costly three times: eight times",
-	SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 3), {8e6, 102400}},
-	{"costly for ever: core's", SETTINGS(1000, 0.2, true, 0.25), TABLE(50e6, 1, 200), {10001000, -1}},
+	SETTINGS(1000, 0.2, 0.25), TABLE(50e6, 1, 3), {2e6, 102400}},
+	{"costly for ever: core's", SETTINGS(1000, 0.2, 0.25), TABLE(50e6, 1, 200), {10001000, -1}},
 };
 
 static void
@@ -73,7 +81,7 @@ test_rows_per_page(void)
 static void
 test_checkpoint(void)
 {
-	InsertSettings settings = SETTINGS(1000, 0.2, true, 0.25);
+	InsertSettings settings = SETTINGS(1000, 0.2, 0.25);
 	InsertTable table = TABLE(50e6, 1, 0);
 	static const struct
 	{
@@ -100,8 +108,8 @@ test_checkpoint(void)
 static void
 test_look_at(void)
 {
-	InsertSettings s = SETTINGS(1000, 0.2, true, 0.25);
-	InsertSettings off = SETTINGS(-1, 0.2, true, 0.25);
+	InsertSettings s = SETTINGS(1000, 0.2, 0.25);
+	InsertSettings off = SETTINGS(-1, 0.2, 0.25);
 
 	tap_is_double(insert_look_at(&s, 1e6), 1000, "a look", "large enough: 0.2 of it are 200,000");
 	tap_is_double(insert_look_at(&s, 499999), -1, "a look", "core is soon enough");
@@ -117,6 +125,10 @@ main(void)
 
 		tap_is_double(t.due, cases[i].expected.due, cases[i].name, "due");
 		tap_is_double(t.early, cases[i].expected.early, cases[i].name, "early");
+		if (cases[i].settings.base < 0 || cases[i].settings.cache_fraction <= 0)
+			tap_ok(t.follow < 0, cases[i].name, "is not followed");
+		else
+			tap_ok(t.follow >= 128 * cases[i].table.rows_per_page, cases[i].name, "is followed");
 	}
 	test_rows_per_page();
 	test_look_at();

@@ -9,7 +9,7 @@
 #define STEP	(SECOND / 4)
 #define MB		(UINT64_C(1) << 20)
 
-/* A primary: from and to in seconds, MB at the end; evenly between. */
+/* A primary: from and to in seconds, MB at the end, evenly between. */
 static void
 play(LagTrail *trail, double from, double to, uint64_t mb_from, uint64_t mb_to)
 {

@@ -8,7 +8,7 @@
 static const struct
 {
 	const char *text;
-	int			error;			/* its position; -1: none */
+	int			error;			/* its position (-1: none) */
 	double		bytes;
 	double		ms;
 }			lags[] = {

@@ -9,10 +9,10 @@
 #define WEIGHTS_1	{1, 1, 1, 1, 1}
 
 /*
- * The parts made of tuples:
- * "scores->vac = (double) vactuples / Max(vacthresh, 1)", then
- * "scores->vac *= autovacuum_vacuum_score_weight"; likewise vac_ins, unless
- * insert vacuums are disabled, and anl, unless the table is never analyzed.
+ * The parts made of tuples: "scores->vac = (double) vactuples /
+ * Max(vacthresh, 1)", then "scores->vac *= autovacuum_vacuum_score_weight".
+ * vac_ins is made the same way unless insert vacuums are disabled, and anl
+ * unless the table is never analyzed.
  */
 static const struct
 {
@@ -32,17 +32,17 @@ static const struct
 	{"at the threshold", {50, 1000, 70}, 50, 1000, 70, WEIGHTS_1, 1, 1, 1, 1},
 	{"dead rows are more urgent", {50, 1000, 100}, 150, 500, 200, WEIGHTS_1, 3, 0.5, 2, 3},
 	{"inserts are more urgent", {50, 1000, 100}, 25, 2500, 200, WEIGHTS_1, 0.5, 2.5, 2, 2.5},
-	{"analyze is more urgent", {50, 1000, 100}, 25, 2500, 400, WEIGHTS_1, 0.5, 2.5, 4, 4},
+	{"analyze is more urgent, and no reason for a vacuum", {50, 1000, 100}, 25, 2500, 400, WEIGHTS_1, 0.5, 2.5, 4, 2.5},
 	{"dead rows only", {50, 1000, 100}, 100, 0, 0, WEIGHTS_1, 2, 0, 0, 2},
 	{"inserts only", {50, 1000, 100}, 0, 100, 0, WEIGHTS_1, 0, 0.1, 0, 0.1},
-	{"changes only", {50, 1000, 100}, 0, 0, 30, WEIGHTS_1, 0, 0, 0.3, 0.3},
+	{"changes only", {50, 1000, 100}, 0, 0, 30, WEIGHTS_1, 0, 0, 0.3, 0},
 	{"threshold between two rows", {50.2, 1000.2, 100}, 51, 0, 0, WEIGHTS_1, 51 / 50.2, 0, 0, 51 / 50.2},
 
 	/* Max(vacthresh, 1) */
 	{"thresholds 0 count as 1", {0, 0, 0}, 7, 9, 8, WEIGHTS_1, 7, 9, 8, 9},
 	{"thresholds below 1 count as 1", {0.25, 0.5, 0.75}, 7, 9, 8, WEIGHTS_1, 7, 9, 8, 9},
 	{"thresholds 1", {1, 1, 1}, 7, 9, 8, WEIGHTS_1, 7, 9, 8, 9},
-	{"thresholds just above 1", {1.25, 1.5, 1.25}, 5, 6, 10, WEIGHTS_1, 4, 4, 8, 8},
+	{"thresholds just above 1", {1.25, 1.5, 1.25}, 5, 6, 10, WEIGHTS_1, 4, 4, 8, 4},
 
 	{"insert vacuums disabled", {50, -1, 100}, 25, INT64_C(1000000000000), 0, WEIGHTS_1, 0.5, 0, 0, 0.5},
 	{"insert vacuums disabled, nothing dead", {50, -1, 100}, 0, 10, 0, WEIGHTS_1, 0, 0, 0, 0},
@@ -110,9 +110,9 @@ static const struct
 };
 
 /*
- * The same said another way, by logarithms, over many tables: log score =
- * log weight + exponent * log ratio, the exponent being 1 up to the failsafe age and for
- * ratios below 1.
+ * The same said another way, by logarithms, over many tables: log score = log
+ * weight + exponent * log ratio.  The exponent is 1 up to the failsafe age
+ * and for ratios below 1.
  */
 static void
 compare_ages_with_logarithms(void)
@@ -182,7 +182,7 @@ compare_with_due(void)
 		differ += (s.vacuum_score > 1) != threshold_vacuum_due(&in.thresholds, in.dead_tuples);
 		differ += (s.vacuum_insert_score > 1) != threshold_insert_due(&in.thresholds, in.ins_since_vacuum);
 		differ += (s.analyze_score > 1) != threshold_analyze_due(&in.thresholds, in.mod_since_analyze);
-		differ += s.score != fmax(s.vacuum_score, fmax(s.vacuum_insert_score, s.analyze_score));
+		differ += s.score != fmax(s.vacuum_score, s.vacuum_insert_score);
 		due += s.vacuum_score > 1 || s.vacuum_insert_score > 1;
 	}
 	tap_is_int(differ, 0, "100,000 tables", "a score above 1 is due");

@@ -27,9 +27,13 @@ static const struct
 
 	/* 10 goes first, then 30 < 90/3 does not, so all the others get 30 */
 	{"the rest is divided again", 100, 4, {{1, 10}, {1, 30}, {1, ALL}, {1, ALL}}, {10, 30, 30, 30}},
-	/* fair is 25: 10 and 20 go; the others divide 70 */
+	/* fair is 25: 10 and 20 go, and the others divide 70 */
 	{"two want little", 100, 4, {{1, 10}, {1, 20}, {1, ALL}, {1, ALL}}, {10, 20, 35, 35}},
-	/* fair is 25; 10 goes; 90/3 = 30 > 28, which goes as well; 31 each */
+
+	/*
+	 * fair is 25: 10 goes, then 28 as well, because 90/3 = 30 > 28, and the
+	 * others get 31 each
+	 */
 	{"one wants less than its second part only", 100, 4, {{1, 10}, {1, 28}, {1, ALL}, {1, ALL}}, {10, 28, 31, 31}},
 	{"heavy, but wants little", 100, 2, {{4, 20}, {1, ALL}}, {20, 80}},
 	{"nobody wants all: the rest by weight", 100, 2, {{3, 10}, {1, 10}}, {70, 30}},

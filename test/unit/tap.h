@@ -2,8 +2,8 @@
  * tap.h
  *		Just enough TAP for the tests of policy/: plain C, no dependency.
  *
- * A test ends with "return tap_done();".  Names and values are printed with
- * everything escaped that would break a TAP line.
+ * A test ends by returning what tap_done() returns.  Names and values are
+ * printed with everything escaped that would break a TAP line.
  */
 #ifndef SWEEP_TAP_H
 #define SWEEP_TAP_H

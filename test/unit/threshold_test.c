@@ -7,11 +7,11 @@
 #include "threshold.h"
 
 /*
- * Core's own lines, from PostgreSQL 18 (REL_18_STABLE).  15 to 17 are the same
- * without vac_max_thresh (here -1) and relallfrozen (here 0).
+ * Core's own lines, from PostgreSQL 18 (REL_18_STABLE).  15 to 17 are the
+ * same without vac_max_thresh (here -1) and relallfrozen (here 0).
  *
- * Core rounds each step to float4; threshold.c computes in double.  So they
- * may differ by the last of float4's seven digits.
+ * Core rounds each step to float4, while threshold.c computes in double.  So
+ * they may differ by the last of float4's seven digits.
  */
 typedef float float4;
 
@@ -75,7 +75,7 @@ static const struct
 	double		insert;
 }			thresholds[] = {
 
-	/* vacthresh = base + scale * reltuples; vacinsthresh likewise */
+	/* vacthresh = base + scale * reltuples, and so is vacinsthresh */
 	{"empty table", DEFAULTS_15, 0, 0, 0, 50, 1000},
 	{"never vacuumed (reltuples -1) counts as empty", DEFAULTS_15, -1, 0, 0, 50, 1000},
 	{"reltuples not a number counts as empty", DEFAULTS_15, NAN, 10, 0, 50, 1000},
@@ -141,7 +141,8 @@ static const struct
 
 /*
  * "anlthresh = (float4) anl_base_thresh + anl_scale_factor * reltuples",
- * "anltuples > anlthresh"; negative: TOAST tables and pg_statistic
+ * "anltuples > anlthresh".  TOAST tables and pg_statistic have a negative
+ * one.
  */
 static const struct
 {
@@ -170,7 +171,10 @@ near(double x, double y, double largest)
 	return fabs(x - y) <= 1e-6 * largest;
 }
 
-/* Like core, over many tables; decisions may differ only within the rounding. */
+/*
+ * Like core, over many tables.  Decisions may differ only within the
+ * rounding.
+ */
 static void
 compare_with_core(void)
 {
@@ -213,6 +217,30 @@ compare_with_core(void)
 	tap_ok(due > 40000 && due < 360000, "200,000 tables", "a mix of due and not due");
 }
 
+/* 500 + 5 % beside core's 50 + 20 %: they meet at 3,000 rows. */
+static void
+test_core_counts(void)
+{
+	static const struct
+	{
+		double		rows;
+		double		vacuum;
+		double		insert;
+	}			rows[] = {{0, 50, 1000}, {1000, 250, 1200}, {3000, 650, 1600}, {10000, 1000, 3000}};
+
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		ThresholdSettings settings = {500, 0.05, -1, 2000, 0.1, -1, 0, true, 50, 0.2, 1000, 0.2};
+		Thresholds	t = threshold_compute(&settings, rows[i].rows, 0, 0);
+
+		tap_is_double(t.vacuum, rows[i].vacuum, "the lesser of ours and core's", "vacuum");
+		tap_is_double(t.insert, rows[i].insert, "the lesser of ours and core's", "insert");
+		settings.insert_base = -1;
+		tap_ok(threshold_compute(&settings, rows[i].rows, 0, 0).insert < 0,
+			   "the lesser of ours and core's", "no insert vacuums are none");
+	}
+}
+
 int
 main(void)
 {
@@ -243,6 +271,7 @@ main(void)
 		tap_is_bool(threshold_analyze_due(&t, analyzes[i].mod), analyzes[i].due,
 					analyzes[i].name, "due for ANALYZE");
 	}
+	test_core_counts();
 	compare_with_core();
 	return tap_done();
 }

@@ -2,9 +2,9 @@
  * throttle_disk_test.c
  *		policy/throttle: yielding to users on a simulated disk.
  *
- * The disk is a queue that empties at its capacity; a commit waits its own time and
- * that of the queue.  Users are sampled twenty times a step, as the governor does,
- * so few of them give noisy numbers (Poisson).
+ * The disk is a queue that empties at its capacity.  A commit waits its own
+ * time and that of the queue.  Users are sampled twenty times a step, as the
+ * governor does, so few of them give noisy numbers (Poisson).
  */
 #include "tap.h"
 #include "throttle.h"
@@ -27,7 +27,7 @@ typedef struct Server
 	ThrottleReading r;
 	ThrottleResult out;
 	double		tps;
-	double		demand;			/* of its vacuum when nothing holds it; 0:
+	double		demand;			/* of its vacuum when nothing holds it, or 0:
 								 * none */
 	uint64_t	seed;
 	double		vacuumed;
@@ -45,7 +45,7 @@ uniform(uint64_t *seed)
 	return (tap_random(seed) + 0.5) / 2147483648.0;
 }
 
-/* Knuth's; for means up to 30, above it the normal approximation */
+/* Knuth's for means up to 30, above it the normal approximation */
 static double
 poisson(uint64_t *seed, double mean)
 {
@@ -74,8 +74,9 @@ server(double tps, double demand, uint64_t seed)
 
 	sv.s.adaptive = true;
 	sv.s.floor = 2 * MB;
-	sv.r.users = THROTTLE_SENSOR_OK;
+	sv.r.users = SENSOR_OK;
 	sv.r.produced_rows_s = -1;
+	sv.r.io_pressure_pct = -1;	/* a device of which nothing is known */
 	sv.tps = tps;
 	sv.demand = demand;
 	sv.seed = seed;
@@ -102,8 +103,8 @@ step_all(Disk *disk, Server **servers, int count)
 		/* a vacuum does not get more than the device gives */
 		if (disk->backlog > disk->capacity * 0.2)
 			rate = fmin(rate, disk->capacity / count);
-		sv->r.vacuums = sv->demand > 0 ? 1 : 0;
-		sv->r.used.total = rate;
+		sv->r.vacuums = sv->r.yielding = sv->demand > 0 ? 1 : 0;
+		sv->r.used.total = sv->r.yielding_used = rate;
 		sv->vacuumed += rate * DT;
 		arrived += (rate + sv->tps * COMMIT_BYTES) * DT;
 	}
@@ -245,6 +246,49 @@ test_first_visit(void)
 	ok_between(hurt / vacuums, 0, 0.003, "a slow disk, from the start", "few commits wait for it");
 }
 
+/* The next vacuums know it, and find out all the same when the disk is a faster one. */
+static void
+test_next_visits(void)
+{
+	double		hurt[4] = {0};
+	double		part = 0;
+	double		fast = 0;
+	const int	servers = 40;
+
+	for (int seed = 1; seed <= servers; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		sv = server(100, 0, seed);
+		Server	   *all[] = {&sv};
+
+		run(&disk, all, 1, 30);
+		for (size_t i = 0; i < lengthof(hurt); i++)
+		{
+			sv.demand = 60 * MB;
+			forget(&sv);
+			run(&disk, all, 1, 40);
+			hurt[i] += sv.commits_hurt / sv.commits / servers;
+			part += sv.vacuumed / (40 * 14.2 * MB) / lengthof(hurt) / servers;
+			sv.demand = 0;
+			run(&disk, all, 1, 120);
+		}
+		disk.capacity = 2000 * MB;
+		for (int i = 0; i < 4; i++)
+		{
+			sv.demand = 60 * MB;
+			forget(&sv);
+			run(&disk, all, 1, 40);
+			sv.demand = 0;
+			run(&disk, all, 1, 120);
+		}
+		fast += sv.vacuumed / (40 * 60 * MB) / servers;
+	}
+	ok_between(fast, 0.6, 1, "a disk that was slow", "is found out to be fast");
+	for (size_t i = 1; i < lengthof(hurt); i++)
+		ok_between(hurt[i], 0, hurt[0] * 0.8, "the next vacuum on a slow disk", "fewer commits wait than for the first");
+	ok_between(part, 0.4, 1, "the next vacuums on a slow disk", "use what users leave");
+}
+
 static void
 test_no_learning_time(void)
 {
@@ -257,7 +301,7 @@ test_no_learning_time(void)
 	ok_between(sv.commits_hurt / sv.commits, 0, 0.06, "a vacuum at once after the start", "commits that wait");
 }
 
-/* Users load the disk fully: it is not the vacuum's doing, but it stays at the floor. */
+/* Users load the disk fully, and wait as long when the vacuum has given way. */
 static void
 test_overload(void)
 {
@@ -268,14 +312,114 @@ test_overload(void)
 
 	run(&disk, all, 1, 30);
 	sv.demand = 60 * MB;
-	for (int i = 0; i < 4 * 60; i++)
+	for (int i = 0; i < 4 * 300; i++)
 	{
-		if (disk.backlog < 3 * MB)
-			disk.backlog = 3 * MB;
+		/* as much as it empties in a step, and 3 MB */
+		disk.backlog = disk.capacity * DT + 3 * MB;
 		step_all(&disk, all, 1);
 		lowest = fmin(lowest, sv.out.allowed.total);
+		if (i == 4 * 60)
+			forget(&sv);
 	}
-	ok_between(lowest / MB, 2, 2, "users wait whatever the vacuum does", "never below the floor");
+	ok_between(lowest / MB, 2, 60, "users wait whatever the vacuum does", "never below the floor");
+	ok_between(sv.vacuumed / 240 / MB, 3.5, 60, "users wait whatever the vacuum does", "cuts are taken back");
+}
+
+/* The same on a device that is known to have room: they wait for something else. */
+static void
+test_idle_device(void)
+{
+	Disk		disk = {1000 * MB, 0};
+	Server		sv = server(300, 0, 6);
+	Server	   *all[] = {&sv};
+
+	sv.r.disk = SENSOR_OK;
+	sv.r.busy_pct = 15;
+	sv.r.latency_ms = 0.2;
+	sv.r.io_pressure_pct = 10;
+	run(&disk, all, 1, 30);
+	sv.demand = 200 * MB;
+	sv.r.waiting = 0;
+	forget(&sv);
+	for (int i = 0; i < 4 * 80; i++)
+	{
+		/*
+		 * it listens, and grows gently: there may be a limit that the device
+		 * does not tell
+		 */
+		if (i == 4 * 20)
+			sv.vacuumed = 0;
+		/* busy processors: each of them waits twenty times as long */
+		disk.backlog = 20 * COMMIT_S * disk.capacity;
+		step_all(&disk, all, 1);
+	}
+	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1.01, "users wait for a processor", "after 20 s the vacuum does not");
+
+	/*
+	 * a cloud disk whose burst budget is used up says nothing of itself
+	 * either, but the kernel sees them wait
+	 */
+	sv = server(300, 0, 7);
+	sv.r.disk = SENSOR_OK;
+	sv.r.busy_pct = 15;
+	sv.r.latency_ms = 0.2;
+	sv.r.io_pressure_pct = 80;
+	disk.capacity = 15 * MB;
+	disk.backlog = 0;
+	run(&disk, all, 1, 30);
+	sv.demand = 60 * MB;
+	run(&disk, all, 1, 60);
+	forget(&sv);
+	run(&disk, all, 1, 120);
+	ok_between(sv.commits_hurt / sv.commits, 0, 0.05, "a bottleneck that the device does not tell", "is found");
+	ok_between(sv.vacuumed / (120 * 12 * MB), 0.3, 1, "a bottleneck that the device does not tell", "and used");
+}
+
+/*
+ * A fast disk, on which all stand still for a moment every half minute, whatever the
+ * vacuum does: the kernel writes back.
+ */
+static void
+test_bursts(void)
+{
+	Disk		disk = {1000 * MB, 0};
+	Server		sv = server(60, 0, 9);
+	Server	   *all[] = {&sv};
+
+	sv.r.disk = SENSOR_OK;
+	sv.r.latency_ms = 0.1;
+	for (int i = 0; i < 4 * 180; i++)
+	{
+		bool		still = i % 100 >= 97;
+
+		if (i == 4 * 30)
+			sv.demand = 250 * MB;
+		if (i == 4 * 60)
+			sv.vacuumed = 0;
+		sv.r.busy_pct = still ? 95 : 20;
+		sv.r.io_pressure_pct = still ? 90 : 12;
+		if (still)
+			disk.backlog = 0.28 * disk.capacity;
+		step_all(&disk, all, 1);
+	}
+	ok_between(sv.vacuumed / (120 * sv.demand), 0.6, 1, "a fast disk that stands still now and then", "is used");
+}
+
+/* A slow disk, and more dies than is removed at what users leave. */
+static void
+test_garbage(void)
+{
+	Disk		disk = {3 * MB, 0};
+	Server		sv = server(200, 0, 8);
+	Server	   *all[] = {&sv};
+
+	sv.s.floor = 0.5 * MB;
+	run(&disk, all, 1, 30);
+	sv.demand = 60 * MB;
+	sv.r.removed_rows_s = 100;
+	sv.r.produced_rows_s = 1000;
+	run(&disk, all, 1, 900);
+	ok_between(sv.out.floor / MB, 2, 60, "garbage piles up on a slow disk", "the floor rises");
 }
 
 static void
@@ -336,8 +480,12 @@ main(void)
 	test_fast_disk();
 	test_slow_disk();
 	test_first_visit();
+	test_next_visits();
 	test_no_learning_time();
 	test_overload();
+	test_idle_device();
+	test_bursts();
+	test_garbage();
 	test_load_grows();
 	test_two_servers();
 	return tap_done();

@@ -9,7 +9,7 @@
 #define NIGHT		"22:00-06:00 write_limit=200"
 #define NONE		(-1)
 
-/* the limit that applies at a time; NONE: none */
+/* the limit that applies at a time (NONE: none) */
 static const struct
 {
 	const char *text;
@@ -140,8 +140,6 @@ main(void)
 		strcat(many, "8:00-9:00 5, ");
 	strcat(many, "else 5");
 	tap_ok(!windows_parse(many, &windows, &error), "one window too many", "is an error");
-	for (int i = 0; i < WINDOW_SETTING_COUNT; i++)
-		wrong += windows_setting_name((WindowSetting) i) == NULL;
 
 	/* whatever is written: an answer, and a position inside the text */
 	for (int i = 0; i < 20000; i++)

@@ -1,7 +1,8 @@
-"""What `doctor` concludes from the facts; pure."""
+"""What `doctor` concludes from the facts. All of it is pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,14 +12,14 @@ from pgsweep.core.blockers import described
 from pgsweep.model import Database, DatabaseAge, Facts, Status
 
 LAUNCHER_SLOTS = 2  # and the governor
-# A worker that only catalogs may have, beside sweep.max_workers.
+# Only catalogs may have this worker. It comes on top of sweep.max_workers.
 CATALOG_SLOTS = 1
 DEFAULT_MAX_WORKERS = 2
 MIN_INTERVAL_LOW_S = 1
 
 
 class Level(IntEnum):
-    """How bad it is; the values order the levels."""
+    """How bad it is. The values order the levels."""
 
     OK = 0
     NOTE = 1
@@ -59,6 +60,7 @@ def diagnose(facts: Facts) -> tuple[Check, ...]:
             *_features(facts),
             _ledger(status),
             _memory(status),
+            *_standbys(status),
         ]
     elif facts.installed_version is not None and not _known_unloaded(facts):
         checks.append(_views(facts))
@@ -168,9 +170,9 @@ def _mode(facts: Facts, status: Status) -> Check:
             return Check(
                 Level.WARN,
                 "mode",
-                f"{status.mode}; {compute.plural(crashes, 'recent crash').replace('hs', 'hes')} "
+                f"{status.mode}, {compute.plural(crashes, 'recent crash').replace('hs', 'hes')} "
                 "of sweep processes",
-                ("Look into the server log; after three crashes pg_sweep switches itself off.",),
+                ("Look into the server log. After three crashes pg_sweep switches itself off.",),
             )
         meaning = {
             "act": "it vacuums",
@@ -196,7 +198,8 @@ def _launcher(facts: Facts, status: Status) -> Check:
         if status.last_round_at is not None:
             age = (facts.server.now - status.last_round_at).total_seconds()
             since = f", last looked at the tables {max(age, 0):.0f} s ago"
-            if status.mode != "off" and age > compute.STALE_ROUND.total_seconds():
+            late = compute.stale_after(status).total_seconds()
+            if "off" not in (status.mode, status.effective_mode) and age > late:
                 return Check(
                     Level.WARN,
                     "launcher",
@@ -264,21 +267,42 @@ def _memory(status: Status) -> Check:
     return Check(Level.OK, "memory", used)
 
 
+def _standbys(status: Status) -> Iterator[Check]:
+    """Say whether vacuums are held back because they would cancel queries of a standby."""
+    if status.standby_conflicts is None:
+        return
+    fix: tuple[str, ...]
+    if status.standby_conflicts.startswith("sweep.standby_conflicts"):
+        fix = ("Where all standbys send feedback, set sweep.standby_conflicts = auto.",)
+    else:
+        fix = (
+            "For earlier vacuums, on the standby: "
+            "ALTER SYSTEM SET hot_standby_feedback = on; SELECT pg_reload_conf();",
+            "If none of its queries matters, set sweep.standby_conflicts = off here.",
+        )
+    yield Check(
+        Level.NOTE,
+        "standbys",
+        f"{status.standby_conflicts}: vacuums begin together with the core daemon's, by its "
+        "thresholds, and freeze nothing ahead, so that they cancel no more queries there",
+        fix,
+    )
+
+
 def _slots(facts: Facts) -> Check:
     limit = int(facts.settings.get("max_worker_processes", "8"))
     workers = int(facts.settings.get("sweep.max_workers", DEFAULT_MAX_WORKERS))
-    used = facts.worker_slots_used or 0
     status = facts.status
-    running = 0
-    if status is not None:
-        running = (1 if status.launcher_pid else 0) + (status.workers or 0)
     needed = LAUNCHER_SLOTS + workers + (CATALOG_SLOTS if workers else 0)
-    others = max(0, used - running)
+    others = facts.slots_of_others or 0
     missing = others + needed - limit
+    used = f"{others} used by others now"
+    if facts.slots_of_others is None:
+        used = "what others use of them is not to be seen by this role"
     text = (
-        f"{limit} background worker slots, {others} used by others now, "
-        f"pg_sweep needs {needed} (launcher and governor 2 + sweep.max_workers {workers} "
-        "+ 1 for catalogs)"
+        f"{limit} background worker slots, {used}, "
+        f"pg_sweep needs {needed} (launcher and governor 2 + sweep.max_workers {workers}"
+        + (" + 1 for catalogs)" if workers else ")")
     )
     failures = status.worker_start_failures or 0 if status is not None else 0
     fix = (
@@ -295,38 +319,27 @@ def _slots(facts: Facts) -> Check:
         return Check(Level.WARN, "slots", text, fix)
     if failures:
         starts = compute.plural(failures, "worker")
-        return Check(Level.NOTE, "slots", f"{text}; {starts} could not be started so far", fix)
+        return Check(Level.NOTE, "slots", f"{text}. {starts} could not be started so far", fix)
     return Check(Level.OK, "slots", text)
+
+
+# what must be on, and what is wrong where it is not
+MUST_BE_ON = (
+    ("autovacuum", Level.WARN, "pg_sweep relies on it against wraparound"),
+    ("track_counts", Level.FAIL, "nobody can know which table needs a vacuum"),
+    ("track_activities", Level.WARN, "phases and progress of vacuums are not to be seen"),
+)
 
 
 def _settings(facts: Facts) -> Iterator[Check]:
     found = len(facts.settings)
     bad = False
     get = facts.settings.get
-    if get("autovacuum", "on") != "on":
-        bad = True
-        yield Check(
-            Level.WARN,
-            "settings",
-            "autovacuum is off: pg_sweep relies on it against wraparound",
-            ("Set in postgresql.conf, and reload:", "  autovacuum = on"),
-        )
-    if get("track_counts", "on") != "on":
-        bad = True
-        yield Check(
-            Level.FAIL,
-            "settings",
-            "track_counts is off: nobody can know which table needs a vacuum",
-            ("Set in postgresql.conf, and reload:", "  track_counts = on"),
-        )
-    if get("track_activities", "on") != "on":
-        bad = True
-        yield Check(
-            Level.WARN,
-            "settings",
-            "track_activities is off: phases and progress of vacuums are not to be seen",
-            ("Set in postgresql.conf, and reload:", "  track_activities = on"),
-        )
+    for name, level, harm in MUST_BE_ON:
+        if get(name, "on") != "on":
+            bad = True
+            fix = ("Set in postgresql.conf, and reload:", f"  {name} = on")
+            yield Check(level, "settings", f"{name} is off: {harm}", fix)
     naptime = _number(get("sweep.naptime"))
     if naptime is not None and naptime > 60:
         bad = True
@@ -369,6 +382,14 @@ def _reading(facts: Facts) -> Check:
         return Check(Level.OK, "reading", f'role "{role}" is superuser and sees everything')
     if facts.in_pg_monitor:
         return Check(Level.OK, "reading", f'role "{role}" is in pg_monitor and sees everything')
+    if facts.status is not None:
+        return Check(
+            Level.WARN,
+            "reading",
+            f'role "{role}" may read the views, but is not in pg_monitor: others\' sessions, and '
+            "so locks and holders of the horizon, are hidden from it",
+            (f'Run as superuser: GRANT pg_monitor TO "{role}"',),
+        )
     return Check(
         Level.WARN,
         "reading",
@@ -388,24 +409,70 @@ def _acting(facts: Facts) -> Check:
     return Check(
         Level.NOTE,
         "acting",
-        f"{text}; not {', '.join(denied)}",
+        f"{text}, but not {', '.join(denied)}",
         (f'To allow one: GRANT EXECUTE ON FUNCTION {denied[0]} TO "{facts.server.role}"',),
     )
 
 
+def names_in(value: str) -> tuple[str, ...]:
+    """Return the names of a setting that is a list, as pg_sweep reads it. * is no name."""
+    found: list[str] = []
+    for quoted, bare in re.findall(r'\s*(?:"((?:[^"]|"")*)"|([^,"]*))\s*(?:,|$)', value):
+        name = quoted.replace('""', '"') or bare.strip()
+        if name and bare.strip() != "*":
+            found.append(name)
+    return tuple(found)
+
+
+def _unknown_names(facts: Facts) -> Iterator[Check]:
+    """Warn of names in lists of databases that no database has."""
+    known = {database.datname for database in facts.databases}
+    known |= {database.datname for database in facts.core_databases}
+    for setting in ("sweep.databases", "sweep.exclude_databases"):
+        value = facts.settings.get(setting, "")
+        absent = [name for name in names_in(value) if name not in known]
+        if not absent or not known:
+            continue
+        named = ", ".join(f'"{name}"' for name in absent)
+        which = "no database" if len(absent) == 1 else "no databases"
+        yield Check(
+            Level.WARN,
+            "databases",
+            f"{setting} names {named}: there is {which} of that name",
+            (
+                "Correct the name (upper and lower case differ), and reload. It is now:",
+                f"  {setting} = '{value}'",
+            ),
+        )
+
+
 def _databases(facts: Facts) -> Iterator[Check]:
+    yield from _unknown_names(facts)
     if not facts.databases:
         return
-    ours = sum(1 for database in facts.databases if database.ours)
-    others = [database for database in facts.databases if not database.ours]
-    text = f"{ours} of {len(facts.databases)} in scope; the extension is needed in one only"
+    # The shared catalogs have a row, but they are no database.
+    databases = [row for row in facts.databases if row.datid != compute.SHARED]
+    ours = sum(1 for database in databases if database.ours)
+    others = [database for database in databases if not database.ours]
+    text = f"{ours} of {len(databases)} in scope. The extension is needed in one only"
     if others:
         names = ", ".join(
             f"{database.datname} ({database.reason})" if database.reason else database.datname
             for database in others[:4]
         )
         more = f" and {len(others) - 4} more" if len(others) > 4 else ""
-        text += f"; not: {names}{more}"
+        text += f". Out of scope: {names}{more}"
+    # On a standby, and while it is off, nobody has looked at them.
+    status = facts.status
+    at_work = (
+        status is not None
+        and status.launcher_pid is not None
+        and "off" not in (status.mode, status.effective_mode)
+    )
+    if at_work and not ours and any(database.reason for database in others):
+        fix = ("Look at sweep.databases and sweep.exclude_databases.",)
+        yield Check(Level.WARN, "databases", text, fix)
+        return
     yield Check(Level.OK, "databases", text)
 
 
@@ -432,24 +499,18 @@ def _horizon(facts: Facts) -> Check:
     if facts.blockers is None:
         grant = f'Run as superuser: GRANT pg_monitor TO "{facts.server.role}"'
         return Check(Level.NOTE, "horizon", "what holds it back could not be read", (grant,))
-    if not facts.blockers:
-        return Check(Level.OK, "horizon", "nothing holds it back")
-    worst = facts.blockers[0]
     now = facts.server.now
-    for blocker in facts.blockers:
-        # One that is old by the clock counts more than one that is old by transactions only.
-        if compute.is_old(blocker, now) and not compute.is_old(worst, now):
-            worst = blocker
-    age = f"{worst.age or 0:,} transactions old"
-    since = compute.held_since(worst)
-    if since is not None:
-        minutes = max(0.0, (now - since).total_seconds()) / 60
-        age += f", for {minutes:.0f} min" if minutes < 120 else f", for {minutes / 60:.0f} h"
+    worst = compute.worst_holder(facts.blockers, now)
+    if worst is None:
+        return Check(Level.OK, "horizon", "nothing holds it back")
+    age = compute.old(worst.age)
+    held = compute.held_for(worst, now)
+    age += f",{held}" if held else ""
     what = described(worst, facts.server.dbname)
-    text = f"held by {what}, {age}; withholds {worst.withholds or 'dead rows'}"
+    text = f"held by {what}, {age}. It withholds {worst.withholds or 'dead rows'}"
     more = len(facts.blockers) - 1
     if more:
-        text += f"; {compute.plural(more, 'other')}: see pgsweep blockers"
+        text += f". For {compute.plural(more, 'other')} see pgsweep blockers"
     if not compute.is_old(worst, now):
         return Check(Level.OK, "horizon", text)
     fix = [f"  {worst.fix}"] if worst.fix else []

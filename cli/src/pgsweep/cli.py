@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -74,12 +75,20 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run the command; every failure of ours is one line on stderr and exit code 2."""
+    """Run the command.
+
+    Every failure of ours becomes one line on stderr and exit code 2.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal of another encoding gets escaped names and no traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         try:
             app()
         finally:
-            # What is still buffered would fail where nobody can catch it, when Python ends.
+            # Python writes what is still buffered when it ends. Nobody could catch a failure
+            # there.
             sys.stdout.flush()
     except errors.PgsweepError as exc:
         sys.stderr.write(f"pgsweep: error: {exc.one_line()}\n")
@@ -87,6 +96,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone (head, a pager): keep the interpreter from complaining about it too.
+        # The reader has gone (head, a pager). Without this the interpreter would complain about
+        # it too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from pgsweep.core.blockers import described
 from pgsweep.model import (
     Blocker,
     Database,
     Decision,
+    HourOfTable,
     Progress,
     Run,
+    Status,
     StatusReport,
     Step,
     Table,
@@ -30,7 +33,7 @@ LONG_HOLDER_XIDS = 10_000_000
 
 
 def version_tuple(version: str) -> tuple[int, ...]:
-    """Return "0.1.0" as (0, 1, 0); what is no number ends it."""
+    """Return "0.1.0" as (0, 1, 0). The first part that is no number ends it."""
     return tuple(int(part) for part in re.findall(r"\d+", version.split("-")[0]))
 
 
@@ -77,8 +80,10 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-def relation(row: Progress | Run | Decision | Table | Waiting, with_database: bool = True) -> str:
-    """Return db.schema.table; a table whose name is not known here is shown by its oid."""
+def relation(
+    row: Progress | Run | Decision | Table | Waiting | HourOfTable, with_database: bool = True
+) -> str:
+    """Return db.schema.table. A table whose name is not known here is shown by its oid."""
     if row.relname is None:
         # A vacuum that has not come to its first table yet has no relid either.
         name = f"oid {row.relid}" if row.relid else "-"
@@ -111,8 +116,140 @@ def xid_pct(age: int, freeze_max_age: int) -> float:
     return 100.0 * age / freeze_max_age if freeze_max_age > 0 else 0.0
 
 
+# sweep.queue has no more rows than this. If the queue is longer, only the server's own counts are
+# whole.
+QUEUE_LIMIT = 1000
+# the "database" of the catalogs that all share
+SHARED = 0
+
+
+def due(status: Status, queue: Sequence[Waiting] | None) -> int:
+    """Return how many tables are due in all databases together: what waits in the queue.
+
+    A table that is there only because somebody asked for it has no score. It is not due.
+    """
+    if queue is None or len(queue) >= QUEUE_LIMIT:
+        return status.due or 0
+    return sum(row.score is not None for row in queue)
+
+
+def with_due(
+    databases: Sequence[Database], queue: Sequence[Waiting] | None, here: int
+) -> tuple[Database, ...]:
+    """Return databases with the number of their tables in the queue, those with most first.
+
+    A shared catalog is every database's. It counts in the row of shared catalogs. Where there is
+    none, it counts in the database that was asked, `here`, so that the sum is what is due.
+    """
+    if queue is None or len(queue) >= QUEUE_LIMIT:
+        return tuple(databases)
+    shared = SHARED if any(row.datid == SHARED for row in databases) else here
+    counts = Counter(row.datid or shared for row in queue if row.score is not None)
+    counted = [
+        replace(row, due=counts[row.datid] if row.ours or counts[row.datid] else None)
+        for row in databases
+    ]
+    return tuple(
+        sorted(counted, key=lambda row: (-(row.due or 0), -(row.dead_tuples or 0), row.datname))
+    )
+
+
+# A table is overdue beyond this many times its threshold, if it has at least this many such rows.
+OVERDUE_TIMES = 3.0
+OVERDUE_ROWS = 10_000
+# These are decisions and reasons by which pg_sweep or somebody means to leave a table alone for a
+# while.
+_LEFT_ALONE = ("vacuumed", "waits for checkpoint", "snoozed", "held")
+_LEFT_IN_QUEUE = ("minimum interval", "checkpoint", "snoozed", "hold")
+
+
+def left_alone(table: Table, now: datetime) -> bool:
+    """Tell whether a table waits because it was told to: min_interval, a snooze, a hold."""
+    until = table.snoozed_until or table.not_before
+    if table.decision not in _LEFT_ALONE:
+        return False
+    return table.decision == "held" or (until is not None and until > now)
+
+
+def times_over(table: Table, least_rows: int = OVERDUE_ROWS) -> float:
+    """Return by how much the table is over its threshold. Small tables do not count."""
+
+    def part(have: int | None, allowed: float | None) -> float:
+        if have is None or allowed is None or have < least_rows:
+            return 0.0
+        return have / max(allowed, 1.0)
+
+    return max(
+        part(table.dead_tuples, table.vacuum_threshold),
+        part(table.ins_since_vacuum, table.insert_threshold),
+    )
+
+
+def overdue(queue: Iterable[Waiting]) -> tuple[Waiting, ...]:
+    """Return the waiting tables that are far over their threshold, the worst first.
+
+    How many rows that are is the first number of the reason.
+    """
+
+    def late(row: Waiting) -> bool:
+        rows = re.search(r"\d+", (row.reason or "").replace(",", ""))
+        many = rows is not None and int(rows.group()) >= OVERDUE_ROWS
+        meant = (row.waiting_for or "").startswith(_LEFT_IN_QUEUE)
+        return many and not meant and (row.score or 0.0) > OVERDUE_TIMES
+
+    return tuple(sorted(filter(late, queue), key=lambda row: -(row.score or 0.0)))
+
+
+def overdue_text(count: int, worst: Table | Waiting, times: float, why: str = "") -> str:
+    """Return a sentence: this many tables are overdue, and this one is the worst."""
+    name = f"{relation(worst)} ({times:.1f})"
+    if count == 1:
+        return f"{name} is over {OVERDUE_TIMES:g} times its threshold{why}"
+    return f"{count:,} tables are over {OVERDUE_TIMES:g} times their threshold, worst {name}{why}"
+
+
+def known_since(
+    oldest: datetime | None, forgotten: bool, begun: datetime | None
+) -> datetime | None:
+    """Return from when on all runs are known. None means from the beginning.
+
+    `oldest` is the end of the oldest run that is kept. `forgotten` tells whether there were
+    others before it. `begun` is when the server's present life began to record.
+    """
+    if forgotten or begun is None:
+        return oldest
+    return begun if oldest is None else min(oldest, begun)
+
+
+def within(known: datetime | None, now: datetime, span: timedelta) -> datetime | None:
+    """Return since when, of the last hour or day, runs are known. None means all of it."""
+    return known if known is not None and known > now - span else None
+
+
+def span_text(since: datetime, now: datetime) -> str:
+    """Return "12 min", a span that is not shown as longer than it is."""
+    seconds = max(0.0, (now - since).total_seconds())
+    for limit, unit, divisor in ((120, "s", 1), (7200, "min", 60)):
+        if seconds < limit:
+            return f"{seconds // divisor:.0f} {unit}"
+    return f"{seconds // 3600:.0f} h"
+
+
+def last(since: datetime | None, now: datetime, whole: str) -> str:
+    """Return "last hour", or "last 12 min" if no more is known."""
+    return f"last {whole if since is None else span_text(since, now)}"
+
+
+def worst_holder(blockers: Sequence[Blocker], now: datetime) -> Blocker | None:
+    """Return the holder of the horizon that matters most: an old one, else the oldest."""
+    if not blockers:
+        return None
+    old = [blocker for blocker in blockers if is_old(blocker, now)]
+    return (old or list(blockers))[0]
+
+
 def problems(report: StatusReport) -> tuple[str, ...]:
-    """Return what needs attention, the worst first; empty when all is well."""
+    """Return what needs attention, the worst first. It is empty when all is well."""
     server, status = report.server, report.status
     found: list[str] = []
     oldest = oldest_database(report.databases)
@@ -131,14 +268,28 @@ def problems(report: StatusReport) -> tuple[str, ...]:
         if status.launcher_pid is None:
             found.append("launcher is not running: see pgsweep doctor")
         elif _round_is_stale(report):
-            found.append("launcher has not looked at the tables for a minute")
+            minutes = stale_after(status) / STALE_ROUND
+            late = "a minute" if minutes <= 1 else f"{minutes:.0f} minutes"
+            found.append(f"launcher has not looked at the tables for {late}")
+    waiting = overdue(report.queue or ())
+    if waiting:
+        worst = waiting[0]
+        why = f": {worst.waiting_for}" if worst.waiting_for else ""
+        found.append(overdue_text(len(waiting), worst, worst.score or 0.0, why))
+    holder = worst_holder(report.blockers or (), server.now)
+    if holder is not None and is_old(holder, server.now):
+        found.append(
+            f"horizon held by {described(holder, server.dbname)}{held_for(holder, server.now)}: "
+            "see pgsweep blockers"
+        )
     if not server.autovacuum:
         found.append("autovacuum is off: the safety net against wraparound is missing")
     if status.runs_save_error:
         found.append(f"runs cannot be saved: {status.runs_save_error}")
     if report.last_hour.failed:
         found.append(
-            f"{plural(report.last_hour.failed, 'run')} failed in the last hour: "
+            f"{plural(report.last_hour.failed, 'run')} failed in the "
+            f"{last(report.last_hour.since, server.now, 'hour')}: "
             "see pgsweep runs --outcome failed"
         )
     if status.decisions_dropped or status.databases_dropped:
@@ -146,17 +297,31 @@ def problems(report: StatusReport) -> tuple[str, ...]:
     return tuple(found)
 
 
+def stale_after(status: Status) -> timedelta:
+    """Return after how long a round is overdue: a minute, or two naptimes if that is longer."""
+    return max(STALE_ROUND, 2 * timedelta(milliseconds=status.naptime or 0.0))
+
+
 def _round_is_stale(report: StatusReport) -> bool:
     last = report.status.last_round_at or report.status.launcher_started_at
-    return last is not None and report.server.now - last > STALE_ROUND
+    return last is not None and report.server.now - last > stale_after(report.status)
 
 
 def held_since(blocker: Blocker) -> datetime | None:
     """Return since when it has held back, where that is known.
 
-    Of a standby only the start of its connection is, and that says nothing.
+    Of a standby only the start of its connection is known, and that says nothing.
     """
     return None if blocker.kind == "standby feedback" else blocker.since
+
+
+def held_for(blocker: Blocker, now: datetime) -> str:
+    """Return " for 12 min", or nothing where that is not known."""
+    since = held_since(blocker)
+    if since is None:
+        return ""
+    minutes = max(0.0, (now - since).total_seconds()) / 60
+    return f" for {minutes:.0f} min" if minutes < 120 else f" for {minutes / 60:.0f} h"
 
 
 def is_old(blocker: Blocker, now: datetime) -> bool:
@@ -177,7 +342,7 @@ class Stretch:
 def stretches(steps: Sequence[Step]) -> tuple[Stretch, ...]:
     """Put steps together, the latest first, as they were given.
 
-    Reasons end with figures that differ from step to step; those are not compared.
+    Reasons end with figures that differ from step to step. Those figures are not compared.
     """
 
     def alike(step: Step) -> tuple[str, str | None, str]:
@@ -192,6 +357,24 @@ def stretches(steps: Sequence[Step]) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
+def sentences(*parts: str) -> str:
+    """Put parts of a text together, one sentence each, without those that are empty.
+
+    A sentence begins with a capital letter, but for the first, and for names such as pg_sweep.
+    """
+
+    def begun(part: str) -> str:
+        return part[0].upper() + part[1:] if part.split()[0].isalpha() else part
+
+    given = [part for part in parts if part]
+    return ". ".join([*given[:1], *map(begun, given[1:])])
+
+
+def old(age: int | None) -> str:
+    """Return "1 transaction old" or "2 transactions old"."""
+    return f"{plural(age or 0, 'transaction')} old"
+
+
 def plural(count: int, noun: str) -> str:
-    """Return "1 run" or "2 runs", thousands grouped."""
+    """Return "1 run" or "2 runs". Thousands are grouped."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,15 +1,15 @@
 """Every failure the command reports itself, as one tree.
 
-Messages follow PostgreSQL's style: lower case start, no period; the hint is a
-sentence. The error boundary in cli.py prints any of these as one line and exits
-with 2; anything else is a bug and keeps its traceback.
+Messages follow PostgreSQL's style: they start in lower case and have no period. The hint is a
+sentence. The error boundary in cli.py prints any of these as one line and exits with 2. Anything
+else is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
 
 
 class PgsweepError(Exception):
-    """Something could not be done; carries what to do about it."""
+    """Something could not be done. This carries what to do about it."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)

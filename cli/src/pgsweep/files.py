@@ -9,7 +9,7 @@ from pgsweep.errors import UsageError
 
 
 def write(file: Path, text: str, hint: str) -> None:
-    """Write the whole file or nothing; a reader never sees a part."""
+    """Write the whole file or nothing. A reader never sees a part."""
     partial_file = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         partial_file.write_text(text + "\n", encoding="utf-8")

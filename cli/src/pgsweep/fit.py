@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """y = slope * x + intercept, and how well it fits (1: exactly)."""
+    """y = slope * x + intercept, and how well it fits. A fit of 1 is exact."""
 
     slope: float
     intercept: float
@@ -30,9 +30,9 @@ def fit(points: Sequence[tuple[float, float]]) -> Line:
 class Throttled:
     """How long a dead row takes at a cost limit: its work, and its share of the naps.
 
-    A vacuum naps whenever it has spent `limit` credits, so naps take credits ÷ limit and
-    the work between them does not depend on the limit: rows/s = 1 ÷ (work + naps ÷ limit).
-    This is nearly a line while naps are long beside the work, and levels off at 1 ÷ work.
+    A vacuum naps whenever it has spent `limit` credits. So naps take credits ÷ limit, and the
+    work between them does not depend on the limit: rows/s = 1 ÷ (work + naps ÷ limit). This is
+    nearly a line while naps are long beside the work. It levels off at 1 ÷ work.
     """
 
     # seconds a row
@@ -45,21 +45,21 @@ class Throttled:
         return limit / (self.work * limit + self.naps)
 
     def limit(self, rate: float) -> float | None:
-        """Return the limit that reaches a rate; None: none does."""
+        """Return the limit that reaches a rate, or None if no limit does."""
         left = 1 - rate * self.work
         return rate * self.naps / left if left > 0 else None
 
     @property
     def most(self) -> float | None:
-        """Rows per second without any naps; None: not to be seen yet."""
+        """Rows per second without any naps, or None if that cannot be seen yet."""
         return 1 / self.work if self.work > 0 else None
 
 
 def fit_throttled(points: Sequence[tuple[float, float]]) -> Throttled:
     """Return the curve with the least relative error through points (limit, rows/s), rows/s > 0.
 
-    Time per row is linear in 1 ÷ limit. Each point counts by its relative error: what is
-    looked for is often at the small limits, whose rates are small too.
+    Time per row is linear in 1 ÷ limit. Each point counts by its relative error. What is looked
+    for is often at the small limits, and there the rates are small too.
     """
     # weights 1/y² of y = work + naps * x
     rows = [(1 / limit, 1 / rate) for limit, rate in points]
@@ -74,7 +74,7 @@ def fit_throttled(points: Sequence[tuple[float, float]]) -> Throttled:
     determinant = s * sxx - sx * sx
     work = (sy * sxx - sx * sxy) / determinant if determinant > 1e-9 * s * sxx else 0.0
     if work <= 0:
-        # One limit only, or noise: nothing says that work takes time.
+        # There is one limit only, or there is noise. Nothing says that work takes time.
         return Throttled(0.0, sxy / sxx)
     naps = (s * sxy - sx * sy) / determinant
     if naps <= 0:

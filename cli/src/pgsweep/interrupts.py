@@ -1,7 +1,7 @@
 """Ctrl-C, SIGTERM and a closed terminal as one exception, which can be held back.
 
-Between "started" and "written down" a signal would leave something behind; there it
-waits until both are done.
+Between "started" and "written down" a signal would leave something behind. There it waits until
+both are done.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):
-    """A signal asked the program to end; carries the exit code that says so."""
+    """A signal asked the program to end. This carries the exit code that says so."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -29,9 +29,9 @@ class Interrupts:
         self._held = 0
         self._ignored = False
         self._pending: int | None = None
-        # The first signal that was ignored: it may still be meant for what comes next.
+        # The first signal that was ignored. It may still be meant for what comes next.
         self.missed: int | None = None
-        # Called instead of raising, for an event loop that has to end in its own way.
+        # It is called in place of raising, for an event loop that has to end in its own way.
         self.callback: Callable[[], None] | None = None
 
     @contextmanager

@@ -1,9 +1,8 @@
 """What was read from the server, frozen.
 
-Field names are the columns of the views in schema sweep: they are also the keys of
-`--json`. Times are in milliseconds unless the type says otherwise (datetime,
-timedelta). None is what the view returns as NULL: unknown, not applicable, or not
-to be seen by this role.
+Field names are the columns of the views in schema sweep. They are also the keys of `--json`.
+Times are in milliseconds unless the type says otherwise (datetime, timedelta). None is what the
+view returns as NULL: the value is unknown, does not apply, or may not be seen by this role.
 """
 
 from __future__ import annotations
@@ -58,12 +57,28 @@ class Status:
     decisions_dropped: int | None
     databases_dropped: int | None
     recent_crashes: int | None
-    # In milliseconds: the longest that a round locked statistics, and the scout's own naptime.
+    # Both are in milliseconds: the longest time that a round locked statistics, and the scout's
+    # own naptime.
     last_lock_time: float | None = None
     max_lock_time: float | None = None
     naptime: float | None = None
-    # None: not on hold.
+    # How many tables have waited longer than sweep.max_wait, and how old the horizon is in
+    # transactions.
+    overdue: int | None = None
+    horizon_age: int | None = None
+    # None means that there is no hold.
     held_until: datetime | None = None
+    # Every vacuum that ended after this is in sweep.runs. None means that no run ever had to make
+    # room.
+    runs_complete_since: datetime | None = None
+    # How often workers visited, how many of these visits looked at all tables, and how much
+    # processor time they took, in milliseconds.
+    visits: int | None = None
+    surveys: int | None = None
+    visits_cpu_time: float | None = None
+    # Why vacuums are as rare as the core daemon's. None means that no standby loses queries to
+    # them.
+    standby_conflicts: str | None = None
 
 
 @dataclass(frozen=True)
@@ -200,28 +215,10 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Holder:
-    """What holds the xmin horizon back: a transaction, a slot, a standby."""
-
-    kind: str
-    # application, prepared transaction, slot or standby; never the text of a query
-    name: str | None
-    pid: int | None
-    datname: str | None
-    usename: str | None
-    state: str | None
-    since: datetime | None
-    xid_age: int | None
-    # a logical slot holds back catalogs only
-    catalog_xid_age: int | None
-    active: bool | None
-
-
-@dataclass(frozen=True)
 class Table:
-    """A row of sweep.tables, or the same of a server without the extension, from core's views.
+    """A row of sweep.tables, or the same from core's views of a server without the extension.
 
-    There `truncatable_bytes` and `snoozed_until` are None, `frozen_pages` is None
+    Without the extension `truncatable_bytes` and `snoozed_until` are None, `frozen_pages` is None
     before 18, and `pages` is as old as the last vacuum or analyze.
     """
 
@@ -234,7 +231,7 @@ class Table:
     dead_tuples: int | None
     vacuum_threshold: float | None
     ins_since_vacuum: int | None
-    # None: vacuum for inserts is switched off
+    # None means that vacuum for inserts is switched off.
     insert_threshold: float | None
     mod_since_analyze: int | None
     analyze_threshold: float | None
@@ -264,10 +261,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A row of sweep.queue: a table that is to be vacuumed, of any database."""
+    """A row of sweep.queue that waits: a table that is to be vacuumed, of any database."""
 
     position: int
-    # None: a shared catalog, which is every database's
+    # Those that run are not read. They are in sweep.progress.
+    state: str
+    # None means a shared catalog, which is every database's.
     datid: int | None
     datname: str | None
     relid: int
@@ -278,9 +277,15 @@ class Waiting:
     reason: str | None
     waiting_since: datetime | None
     waiting_for: str | None
+    not_before: datetime | None
     estimated_duration: timedelta | None
     estimated_mb: float | None
-    requested: bool | None
+    # None means that nobody has asked for it.
+    request_id: int | None
+    requested_by: str | None
+    requested_at: datetime | None
+    aux: bool | None
+    attempts: int | None
 
 
 @dataclass(frozen=True)
@@ -363,12 +368,44 @@ class Feature:
 
 @dataclass(frozen=True)
 class LastHour:
-    """Totals over sweep.runs of the last hour."""
+    """Totals over the runs of the last hour, or of the part of it that is known."""
 
     runs: int
     tuples_removed: int
     failed: int
     cancelled: int
+    # Before this some runs are missing. None means that the whole hour is known.
+    since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class HourOfTable:
+    """A row of sweep.history: a table's runs in an hour.
+
+    A row without relid has the sums of the tables that were left out.
+    """
+
+    hour: datetime
+    datid: int | None
+    datname: str | None
+    relid: int | None
+    schemaname: str | None
+    relname: str | None
+    command: str
+    started_by: str
+    runs: int
+    failed: int
+    cancelled: int
+    skipped: int
+    blks_read: int
+    blks_dirtied: int
+    wal_bytes: int
+    cost: int
+    tuples_removed: int
+    # in milliseconds
+    run_time: float
+    dead_not_removable: int | None
+    last_ended_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -380,7 +417,7 @@ class Snapshot:
     progress: tuple[Progress, ...] = ()
     runs: tuple[Run, ...] = ()
     databases: tuple[Database, ...] = ()
-    # None: this version of the extension has no sweep.queue.
+    # None means that this version of the extension has no sweep.queue.
     queue: tuple[Waiting, ...] | None = None
 
 
@@ -395,11 +432,14 @@ class StatusReport:
     databases: tuple[Database, ...] = ()
     # tables that somebody asked to be left alone for a while
     snoozed: int = 0
+    # None means that this version of the extension has no such view.
+    queue: tuple[Waiting, ...] | None = None
+    blockers: tuple[Blocker, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Day:
-    """Everything `report --live` shows: what ended within the last `hours`, and what is now."""
+    """Everything `report --live` shows: what ended in the last `hours`, and what is there now."""
 
     server: Server
     status: Status
@@ -411,12 +451,24 @@ class Day:
     progress: tuple[Progress, ...] = ()
     databases: tuple[Database, ...] = ()
     decisions: tuple[Decision, ...] = ()
-    holders: tuple[Holder, ...] = ()
+    queue: tuple[Waiting, ...] | None = None
+    blockers: tuple[Blocker, ...] | None = None
+    # Before this some of what ended is missing. None means that the whole day is known.
+    since: datetime | None = None
+    # The same for single runs, which the plots over time show.
+    runs_since: datetime | None = None
+    # Where some single runs are missing, these are the sums of all runs, from the beginning of an
+    # hour on.
+    history: tuple[HourOfTable, ...] = ()
+    history_since: datetime | None = None
 
 
 @dataclass(frozen=True)
 class RunFilter:
-    """Which runs are asked for; None does not filter. `since` is text as interval takes it."""
+    """Which runs are asked for. None does not filter.
+
+    `since` is text as interval takes it.
+    """
 
     limit: int | None = 20
     schemaname: str | None = None
@@ -438,16 +490,17 @@ class Facts:
     is_superuser: bool
     in_pg_monitor: bool
     can_read_settings: bool
-    worker_slots_used: int | None
+    # Background workers that are not pg_sweep's. None means that this role may not see them.
+    slots_of_others: int | None
     may_call: dict[str, bool] = field(default_factory=dict)
     status: Status | None = None
     status_error: str | None = None
     status_hint: str | None = None
     features: tuple[Feature, ...] = ()
     databases: tuple[Database, ...] = ()
-    # What holds the horizon back, the oldest first; None: it could not be read.
+    # What holds the horizon back, the oldest first. None means that it could not be read.
     blockers: tuple[Blocker, ...] | None = ()
-    # Every database and its age, where sweep.databases cannot tell.
+    # Every database and its age, from pg_database.
     core_databases: tuple[DatabaseAge, ...] = ()
 
 
@@ -456,11 +509,12 @@ class TuneFacts:
     """Whether `tune --apply` can change the server's settings."""
 
     role: str
-    # None: the server is older than 17
+    # None means that the server is older than 17.
     allow_alter_system: str | None
     may_reload: bool
     may_read_files: bool
-    # by what Patroni is recognised; empty: it is not there, as far as this role can see
+    # What shows that Patroni is there. It is empty if Patroni is absent, as far as this role can
+    # see.
     patroni: tuple[str, ...] = ()
-    # None: may not be read
+    # None means that it may not be read.
     system_identifier: str | None = None

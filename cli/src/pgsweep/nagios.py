@@ -1,4 +1,7 @@
-"""What `check` concludes, as Nagios wants it said: one line, figures behind a bar; pure."""
+"""What `check` concludes, as Nagios wants it said: one line, with figures behind a bar.
+
+All of it is pure.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from enum import IntEnum
 from pgsweep import compute, errors
 from pgsweep.core.blockers import described
 from pgsweep.model import Blocker, DatabaseAge, Server, Status, Table
+from pgsweep.render.text import printable
 
 XID_SPACE = 2**31
 _UNITS_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -60,19 +64,20 @@ class Watched:
     databases: tuple[DatabaseAge, ...] = ()
     tables: tuple[Table, ...] = ()
     blockers: tuple[Blocker, ...] = ()
-    # None: without the extension.
+    # None means that there is no extension.
     status: Status | None = None
 
 
 @dataclass(frozen=True)
 class Rules:
-    """From where on a figure is bad; None: never."""
+    """From where on a figure is bad. None means never."""
 
     warning: dict[str, float | None]
     critical: dict[str, float | None]
-    # A table is overdue beyond so many times its threshold, and with so many rows at least.
-    times: float = 3.0
-    least_rows: int = 10_000
+    # A table is overdue beyond this many times its threshold, if it has at least this many such
+    # rows.
+    times: float = compute.OVERDUE_TIMES
+    least_rows: int = compute.OVERDUE_ROWS
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class Figure:
     name: str
     value: float
     text: str
-    # Only worth a word when it is bad.
+    # It is mentioned only when it is bad.
     quiet: bool = False
 
 
@@ -115,7 +120,7 @@ def _given(options: Iterable[str]) -> dict[str, float | None]:
             if not equals or name not in BY_NAME:
                 known = ", ".join(BY_NAME)
                 raise errors.UsageError(
-                    f'"{part.strip()}" is no threshold', f"Write NAME=VALUE; names are {known}."
+                    f'"{part.strip()}" is no threshold', f"Write NAME=VALUE. The names are {known}."
                 )
             given[name] = None if value.strip() == OFF else _number(name, value.strip())
     return given
@@ -147,9 +152,9 @@ def check(watched: Watched, given: Rules) -> Outcome:
     if not found:
         calm = [figure.text for figure in figures if not figure.quiet]
         return Outcome(State.OK, ", ".join(calm) or "nothing is watched", figures, given)
-    # The worst first; the order of the figures is the order of their weight.
+    # The worst comes first. Among equals, the figures keep the order of their weight.
     found.sort(key=lambda item: -item[0])
-    return Outcome(found[0][0], "; ".join(text for _, text in found), figures, given)
+    return Outcome(found[0][0], compute.sentences(*(text for _, text in found)), figures, given)
 
 
 def _state(figure: Figure, given: Rules) -> State:
@@ -172,9 +177,17 @@ def _figures(watched: Watched, given: Rules) -> Iterator[Figure]:
     last = status.last_round_at or status.launcher_started_at
     if at_work and last is not None:
         seconds = max(0.0, (watched.server.now - last).total_seconds())
-        yield Figure("round", seconds, f"scout looked {_span(seconds)} ago")
+        # A round that comes late only because sweep.naptime is long is no delay.
+        on_time = seconds <= compute.stale_after(status).total_seconds()
+        late = 0.0 if on_time and seconds > compute.STALE_ROUND.total_seconds() else seconds
+        yield Figure("round", late, f"scout looked {_span(seconds)} ago")
     crashes = status.recent_crashes or 0
-    yield Figure("crashes", crashes, f"{crashes} recent crashes of sweep processes", quiet=True)
+    yield Figure(
+        "crashes",
+        crashes,
+        f"{crashes} recent crash{'' if crashes == 1 else 'es'} of sweep processes",
+        quiet=True,
+    )
 
 
 def _ages(watched: Watched) -> Iterator[Figure]:
@@ -206,11 +219,16 @@ def _holder(watched: Watched) -> Iterator[Figure]:
     oldest = max(watched.blockers, key=lambda row: row.age or 0, default=None)
     age = oldest.age or 0 if oldest is not None else 0
     who = described(oldest, watched.server.dbname) if oldest is not None else "nobody"
-    yield Figure("holder_xids", age, f"horizon {age:,} transactions old, held by {who}", quiet=True)
+    yield Figure("holder_xids", age, f"horizon {compute.old(age)}, held by {who}", quiet=True)
 
 
 def _overdue(watched: Watched, given: Rules) -> Figure:
-    late = [table for table in watched.tables if _times(table, given) > given.times]
+    # A table that waits for sweep.min_interval, or was told to wait, is not late.
+    late = [
+        table
+        for table in watched.tables
+        if _times(table, given) > given.times and not compute.left_alone(table, watched.server.now)
+    ]
     worst = max(late, key=lambda table: _times(table, given), default=None)
     text = f"{compute.plural(len(late), 'table')} over {given.times:g} times their threshold"
     if worst is not None:
@@ -219,17 +237,7 @@ def _overdue(watched: Watched, given: Rules) -> Figure:
 
 
 def _times(table: Table, given: Rules) -> float:
-    """Return by how much the table is over its threshold; small tables do not count."""
-
-    def part(have: int | None, allowed: float | None) -> float:
-        if have is None or allowed is None or have < given.least_rows:
-            return 0.0
-        return have / max(allowed, 1.0)
-
-    return max(
-        part(table.dead_tuples, table.vacuum_threshold),
-        part(table.ins_since_vacuum, table.insert_threshold),
-    )
+    return compute.times_over(table, given.least_rows)
 
 
 def _switches(watched: Watched) -> Iterator[tuple[State, str]]:
@@ -259,15 +267,14 @@ def _span(seconds: float) -> str:
 
 
 def line(outcome: Outcome) -> str:
-    """Return the one line; what could end the text or the line is replaced."""
-    text = "".join(char if char.isprintable() else "?" for char in outcome.text)
-    said = f"PGSWEEP {outcome.state.name} - {text.replace('|', '/')}"
+    """Return the one line. Characters that could end the text or the line are replaced."""
+    said = f"PGSWEEP {outcome.state.name} - {printable(outcome.text).replace('|', '/')}"
     figures = perfdata(outcome)
     return f"{said} | {figures}" if figures else said
 
 
 def perfdata(outcome: Outcome) -> str:
-    """Return the figures: label=value[unit];warning;critical."""
+    """Return the figures in the form label=value[unit];warning;critical."""
     given = outcome.rules
     if given is None:
         return ""

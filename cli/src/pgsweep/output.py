@@ -13,7 +13,7 @@ DEFAULT_WIDTH = 80
 
 
 def _console() -> Console:
-    # Rich takes COLUMNS and the terminal's size; without either, a page of 80.
+    # Rich takes COLUMNS and the terminal's size. Without either it takes a page of 80.
     return Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
 
 

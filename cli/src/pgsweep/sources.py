@@ -1,12 +1,17 @@
-"""Asks the extension where it is, and core's views where it is not."""
+"""Asks the extension where it is, and core's views where it is not.
+
+An answer that takes several questions is put together here, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Generic, TypeVar
 
-from pgsweep import errors
+from pgsweep import core_views, errors
+from pgsweep.compute import within
 from pgsweep.core.blockers import blockers as core_blockers
 from pgsweep.core.explain import explain, explain_worst
 from pgsweep.core.facts import CoreFacts
@@ -14,12 +19,31 @@ from pgsweep.core.options import boolean
 from pgsweep.core.overview import Overview, overview
 from pgsweep.core.tables import judge
 from pgsweep.db import Session
-from pgsweep.model import Blocker, Cause, Table
+from pgsweep.model import (
+    Blocker,
+    Cause,
+    Database,
+    Day,
+    Facts,
+    Feature,
+    HourOfTable,
+    RunFilter,
+    Snapshot,
+    Status,
+    StatusReport,
+    Table,
+    Waiting,
+)
 from pgsweep.nagios import Watched
 
 T = TypeVar("T")
 
-# Which answers need the extension, a sentence each.
+TOP_RUNS = 200
+DAY_HOURS = 24.0
+# Shared memory can remember more tables than a page can show.
+DAY_DECISIONS = 1000
+
+# The answers that need the extension, with a sentence for each.
 NEEDED = {
     "tables": (
         "How many pages are frozen (before PostgreSQL 18), how many bytes could be given back to "
@@ -68,7 +92,7 @@ def tables(session: Session) -> Answer[Table]:
     """Return the tables of this database."""
     if session.views().tables:
         return Answer(session.tables())
-    facts = session.core_facts()
+    facts = core_views.facts(session)
     return Answer(tuple(row.table for row in judge(facts)), notes("tables", session, facts))
 
 
@@ -76,9 +100,22 @@ def blockers(session: Session) -> Answer[Blocker]:
     """Return what holds the horizon back, the oldest first."""
     if session.views().blockers:
         return Answer(session.blockers())
-    facts = session.core_facts(relid=0)
+    facts = core_views.facts(session, relid=0)
     rows = core_blockers(facts.holders, facts.server.dbname)
     return Answer(rows, notes("blockers", session, facts))
+
+
+def waiting(session: Session) -> tuple[Waiting, ...] | None:
+    """Return the tables to be vacuumed next.
+
+    None means that these SQL objects are too old to tell.
+    """
+    return session.queue() if session.views().queue else None
+
+
+def databases(session: Session) -> tuple[Database, ...]:
+    """Return all databases, those with tables due first."""
+    return session.databases(waiting(session))
 
 
 def causes(session: Session, table: str | None, seconds: float) -> Answer[Cause]:
@@ -87,20 +124,20 @@ def causes(session: Session, table: str | None, seconds: float) -> Answer[Cause]
     relid = None if table is None else session.find_relation(table)
     if from_views:
         return Answer(session.explain(relid))
-    facts = session.core_facts(relid, seconds)
+    facts = core_views.facts(session, relid, seconds)
     found = explain_worst(facts) if relid is None else explain(facts)
     return Answer(found, notes("explain", session, facts))
 
 
 def core_status(session: Session) -> tuple[Overview, tuple[str, ...]]:
     """Return how a server without the extension is doing."""
-    facts = session.core_facts()
+    facts = core_views.facts(session)
     return overview(facts), notes("status", session, facts)
 
 
 def watched(session: Session) -> Watched:
     """Return what `check` looks at."""
-    server, settings = session.server(), session.core_settings()
+    server, settings = session.server(), core_views.settings(session)
     views = session.views()
     status = None
     if views.extension:
@@ -108,7 +145,7 @@ def watched(session: Session) -> Watched:
         status = session.status()
     tables_of: Sequence[Table]
     held: Sequence[Blocker]
-    facts = None if views.tables and views.blockers else session.core_facts()
+    facts = None if views.tables and views.blockers else core_views.facts(session)
     if views.tables or facts is None:
         tables_of = session.tables()
     else:
@@ -129,8 +166,119 @@ def watched(session: Session) -> Watched:
         ),
         daemon_on=boolean(settings.get("autovacuum"), default=True),
         counts_on=boolean(settings.get("track_counts"), default=True),
-        databases=session.core_databases(),
+        databases=core_views.databases(session),
         tables=tuple(tables_of),
         blockers=tuple(held),
         status=status,
+    )
+
+
+def snapshot(session: Session) -> Snapshot:
+    """Return everything `top` shows."""
+    queue = waiting(session)
+    return Snapshot(
+        status=session.status(),
+        progress=session.progress(),
+        runs=session.runs(RunFilter(limit=TOP_RUNS)),
+        databases=session.databases(queue),
+        queue=queue,
+        # This is read last, so that "now" is never before what the views say.
+        server=session.server(),
+    )
+
+
+def status_report(session: Session) -> StatusReport:
+    """Return everything `status` shows."""
+    status = session.status()
+    queue = waiting(session)
+    return StatusReport(
+        status=status,
+        last_hour=session.last_hour(status)[0],
+        progress=session.progress(),
+        databases=session.databases(queue),
+        snoozed=session.snoozed(),
+        queue=queue,
+        blockers=session.blockers() if session.views().blockers else None,
+        server=session.server(),
+    )
+
+
+def day(session: Session) -> Day:
+    """Return everything `report --live` shows."""
+    status = session.status()
+    last_hour, known = session.last_hour(status)
+    queue = waiting(session)
+    now = session.server().now
+    runs_since = within(known, now, timedelta(hours=DAY_HOURS))
+    since, history_since = runs_since, None
+    history: tuple[HourOfTable, ...] = ()
+    if runs_since is not None and session.views().totals:
+        history_since, since = session.day_totals()
+        history = session.history()
+    return Day(
+        status=status,
+        last_hour=last_hour,
+        block_size=int(session.setting("block_size")),
+        hours=DAY_HOURS,
+        runs=session.runs(RunFilter(limit=None, since=f"{DAY_HOURS} hours")),
+        progress=session.progress(),
+        databases=session.databases(queue),
+        decisions=session.decisions(DAY_DECISIONS),
+        queue=queue,
+        blockers=session.blockers() if session.views().blockers else None,
+        since=since,
+        runs_since=runs_since,
+        history=history,
+        history_since=history_since,
+        # This is read last, so that "now" is never before what the views say.
+        server=session.server(),
+    )
+
+
+def facts(session: Session) -> Facts:
+    """Return what `doctor` needs.
+
+    This works without the extension and without the library.
+    """
+    settings = {row["name"]: row["setting"] for row in session.dicts("settings")}
+    extension = session.dicts("extension")[0]
+    role = session.dicts("role")[0]
+    others = session.dicts("worker_slots")[0]["others"] if role["can_read_stats"] else None
+    may_call = {row["signature"]: bool(row["allowed"]) for row in session.dicts("may_call")}
+    status: Status | None = None
+    features: tuple[Feature, ...] = ()
+    found: tuple[Database, ...] = ()
+    problem: errors.DatabaseError | None = None
+    try:
+        status = session.status()
+        features = session.features()
+        found = databases(session)
+    except errors.ConnectionLostError:
+        raise
+    except errors.DatabaseError as exc:
+        problem = exc
+    held: tuple[Blocker, ...] | None = None
+    try:
+        held = session.blockers() if session.views().blockers else core_views.blockers(session)
+    except errors.ConnectionLostError:
+        raise
+    except errors.DatabaseError as exc:
+        problem = problem or exc
+    return Facts(
+        server=session.server(),
+        settings=settings,
+        available_version=extension["available_version"],
+        installed_version=extension["installed_version"],
+        is_superuser=bool(role["is_superuser"]),
+        in_pg_monitor=bool(role["in_pg_monitor"]),
+        can_read_settings=bool(role["can_read_settings"]),
+        slots_of_others=others,
+        may_call=may_call,
+        status=status,
+        status_error=problem.message if problem else None,
+        status_hint=problem.hint if problem else None,
+        features=features,
+        databases=found,
+        blockers=held,
+        core_databases=core_views.databases(session),
     )

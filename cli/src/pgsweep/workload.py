@@ -1,16 +1,16 @@
 """The demo's databases and what goes on in them.
 
-Three kinds of tables, so that all who can start a vacuum are to be seen: in `demo`
-pg_sweep vacuums; `demo_core` is excluded from it, so the core daemon does; and one
-table has autovacuum_enabled off, which somebody vacuums by hand.
+There are three kinds of tables, so that all who can start a vacuum are to be seen. In `demo`
+pg_sweep vacuums. `demo_core` is excluded from it, so the core daemon vacuums there. One table has
+autovacuum_enabled off, and somebody vacuums it by hand.
 """
 
 from __future__ import annotations
 
 import subprocess
 
+from pgsweep.lab.server import ThrowawayServer
 from pgsweep.output import note
-from pgsweep.server import ThrowawayServer
 
 DATABASE = "demo"
 CORE_DATABASE = "demo_core"
@@ -29,20 +29,20 @@ SETTINGS = {
     "track_io_timing": "on",
     "log_autovacuum_min_duration": "0",
     "log_checkpoints": "off",
-    # Often enough for the core daemon to be seen within half a minute.
+    # This is often enough for the core daemon to be seen within half a minute.
     "autovacuum_naptime": "8s",
-    # Several vacuums start in a minute, but not of every tiny table ...
+    # Several vacuums start in a minute, but not of every tiny table.
     "autovacuum_vacuum_threshold": "500",
     "autovacuum_analyze_threshold": "2000",
     "autovacuum_vacuum_scale_factor": "0.01",
     "autovacuum_vacuum_insert_scale_factor": "0.1",
-    # ... and are slow enough to be watched.
+    # They are slow enough to be watched.
     "autovacuum_vacuum_cost_delay": "20ms",
     "autovacuum_vacuum_cost_limit": "100",
 }
 
-# pgbench_accounts is many times larger than the other tables: at their pace its vacuum
-# would take minutes.
+# pgbench_accounts is many times larger than the other tables. At their pace its vacuum would take
+# minutes.
 PREPARE = """
 ALTER TABLE pgbench_accounts
 SET (autovacuum_vacuum_cost_limit = 250, autovacuum_vacuum_cost_delay = 20);
@@ -65,7 +65,7 @@ INSERT INTO invoices SELECT i, 0, repeat('n', 200) FROM generate_series(1, 15000
 CREATE INDEX ON invoices (state);
 """
 
-# Each transaction of a script is small; the rates are what one core can do easily.
+# Each transaction of a script is small. One core can easily keep up with the rates.
 UPDATE_ACCOUNTS = """\\set aid random(1, 100000 * :scale - 200)
 UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid BETWEEN :aid AND :aid + 99;
 """
@@ -75,7 +75,7 @@ SELECT :kind, repeat(md5(i::text), 3) FROM generate_series(1, 400) i;
 DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT 400)
     AND id < (SELECT max(id) FROM events) - 1000000;
 """
-# Scattered rows, so that every vacuum has many pages to visit.
+# The rows are scattered, so that every vacuum has many pages to visit.
 UPDATE_SESSIONS = """UPDATE sessions SET hits = hits + 1
 WHERE id = ANY (ARRAY(SELECT 1 + (random() * 99998)::int FROM generate_series(1, 25)));
 """
@@ -109,12 +109,12 @@ def prepare(server: ThrowawayServer) -> None:
     )
     server.psql(DATABASE, PREPARE)
     server.psql(CORE_DATABASE, PREPARE_CORE)
-    # pgbench's own VACUUM of the new tables is no part of what is to be seen.
+    # pgbench's own VACUUM of the new tables is not meant to be seen.
     server.psql(DATABASE, "SELECT sweep.reset_runs()")
 
 
 def start(server: ThrowawayServer) -> list[subprocess.Popen[bytes]]:
-    """Start the workloads; they run until the server is closed."""
+    """Start the workloads. They run until the server is closed."""
     accounts = server.write("accounts.sql", UPDATE_ACCOUNTS)
     events = server.write("events.sql", INSERT_EVENTS)
     sessions = server.write("sessions.sql", UPDATE_SESSIONS)
@@ -141,7 +141,7 @@ def _pgbench(
     clients: int,
     rate: int,
 ) -> subprocess.Popen[bytes]:
-    # -T is the longest pgbench takes: the demo ends it by closing the server.
+    # -T is the longest that pgbench takes. The demo ends pgbench by closing the server.
     fixed = ("-n", "-T", "2000000", "-c", str(clients), "-R", str(rate))
     command = ["pgbench", *fixed, *scripts, *server.flags(dbname)[:-2], dbname]
     return server.start(command, log=f"{name}.log")

@@ -1,8 +1,8 @@
 """The laboratory: what the experiments do with a server, in one place.
 
-An experiment gets a Lab for each server (variant). The scratch database exists and is
-empty; the variant's settings are in force; with the library, its extension is created in
-the scratch database.
+An experiment gets a Lab for each server (variant). The scratch database exists and is empty. The
+variant's settings are in force. With the library, its extension is created in the scratch
+database.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pgsweep.bench import pgbench as pgb
-from pgsweep.bench import vacuumlog
-from pgsweep.bench.host import DATABASE, Host
 from pgsweep.bench.result import Series
 from pgsweep.bench.sampler import Probe, Sampler
 from pgsweep.bench.scenario import VariantSpec
-from pgsweep.bench.session import Session
-from pgsweep.bench.vacuumlog import VacuumLine
 from pgsweep.errors import ServerError
-from pgsweep.server import ThrowawayServer
+from pgsweep.lab import pgbench as pgb
+from pgsweep.lab import vacuumlog
+from pgsweep.lab.host import DATABASE, Host
+from pgsweep.lab.server import ThrowawayServer
+from pgsweep.lab.session import LabSession
+from pgsweep.lab.vacuumlog import VacuumLine
 
 __all__ = [
     "Lab",
+    "LabSession",
     "Measured",
     "Options",
     "Probe",
     "Sampler",
     "Series",
-    "Session",
     "Turns",
     "VacuumLine",
 ]
@@ -42,11 +42,12 @@ PATIENCE_S = 600.0
 
 @dataclass(frozen=True)
 class Options:
-    """How long and how large; the same for all variants of an experiment."""
+    """How long and how large. All variants of an experiment have the same."""
 
-    # of load, per variant and repeat
+    # the time under load, for each variant and repeat
     seconds: float
-    # 1: the scenario's size, made for two cores. Sizes of tables follow it, not rates.
+    # Scale 1 is the scenario's size, which is made for two cores. Sizes of tables follow the
+    # scale, rates do not.
     scale: float = 1.0
 
     def scaled(self, size: float, least: float = 1) -> int:
@@ -56,12 +57,12 @@ class Options:
 
 @dataclass
 class Measured:
-    """What was found in one variant in one repeat. Filled in by the experiment."""
+    """What was found in one variant in one repeat. The experiment fills it in."""
 
-    # by Metric.name; a figure that could not be had is left out
+    # The key is Metric.name. A figure that could not be had is left out.
     samples: dict[str, list[float]] = field(default_factory=dict)
     series: list[Series] = field(default_factory=list)
-    # sentences a reader of the report must know
+    # These are sentences that a reader of the report must know.
     notes: list[str] = field(default_factory=list)
     # anything JSON can hold
     raw: dict[str, Any] = field(default_factory=dict)
@@ -71,12 +72,12 @@ class Measured:
         self.samples.setdefault(name, []).extend(float(value) for value in values)
 
 
-# What measure() of an interleaved scenario is: see pgsweep.bench.experiments.
+# measure() of an interleaved scenario returns this. See pgsweep.bench.experiments.
 Turns = Generator[None, None, Measured]
 
 
 class Reporter(Protocol):
-    """Shows how far it is; see pgsweep.bench.progress."""
+    """Shows how far it is. See pgsweep.lab.progress."""
 
     def stage(self, text: str) -> None:
         """Say what is being done now in this piece."""
@@ -95,7 +96,7 @@ class Lab:
     ) -> None:
         self.host = host
         self.variant = variant
-        # Whether pg_sweep is loaded; on an existing server that is not the variant's choice.
+        # Whether pg_sweep is loaded. On an existing server the variant cannot choose that.
         self.library = variant.library if library is None else library
         self._reporter = reporter
         self._closing = ExitStack()
@@ -103,12 +104,15 @@ class Lab:
 
     @property
     def server(self) -> ThrowawayServer:
-        """The throwaway server: folder, restarts, files. Raises on an existing server."""
+        """The throwaway server: its folder, restarts and files.
+
+        On an existing server this raises.
+        """
         return self.host.throwaway
 
     @property
     def major(self) -> int:
-        """15, 16 ..."""
+        """15, 16 and so on"""
         return self.session.version_num // 10000
 
     def close(self) -> None:
@@ -117,20 +121,20 @@ class Lab:
 
     # -- sessions ----------------------------------------------------------
 
-    def connect(self, dbname: str | None = None) -> Session:
-        """Open a session, by default in the scratch database; close it yourself."""
-        return Session(self.host.parameters(dbname or self.dbname))
+    def connect(self, dbname: str | None = None) -> LabSession:
+        """Open a session, by default in the scratch database. The caller closes it."""
+        return LabSession(self.host.parameters(dbname or self.dbname))
 
     @property
-    def session(self) -> Session:
-        """The laboratory's own session in the scratch database, opened when first used."""
+    def session(self) -> LabSession:
+        """The laboratory's own session in the scratch database. It is opened when first used."""
         if not hasattr(self, "_session"):
             self._session = self.connect()
             self._closing.callback(self._session.close)
         return self._session
 
     def run(self, sql: str, *args: object) -> None:
-        """Run a statement in the own session (several, if there are no arguments)."""
+        """Run a statement in the own session, or several if there are no arguments."""
         self.session.run(sql, *args)
 
     def value(self, sql: str, *args: object) -> Any:  # noqa: ANN401
@@ -144,7 +148,10 @@ class Lab:
     # -- client programs ---------------------------------------------------
 
     def pgbench_init(self, scale: int, *extra: str) -> None:
-        """Fill pgbench's tables, without its VACUUM (`-I dtGp`); extra: further arguments."""
+        """Fill pgbench's tables, without its VACUUM (`-I dtGp`).
+
+        `extra` are further arguments.
+        """
         command = ["pgbench", "-i", "-q", "-I", "dtGp", "-s", str(scale), *extra]
         self.host.run([*command, *self.host.flags(self.dbname)])
 
@@ -159,16 +166,20 @@ class Lab:
         seconds: float | None = None,
         transactions: int | None = None,
         protocol: str = "simple",
+        weights: Sequence[int] = (),
         extra: Sequence[str] = (),
         dbname: str | None = None,
     ) -> pgb.Pgbench:
-        """Start a pgbench; name is unique among those that run at the same time.
+        """Start a pgbench. Its name is unique among those that run at the same time.
 
-        script: the text of one or several scripts. rate: transactions per second of all
-        clients (-R). Without seconds and transactions it runs until stop(). Its seed is fixed.
+        `script` is the text of one or several scripts, and `weights` how often each of these is
+        run. `rate` is how many transactions a second all clients do together (-R). Without seconds
+        and transactions it runs until stop(). Its seed is fixed.
         """
         texts = [script] if isinstance(script, str) else list(script)
         paths = [self.host.write(f"{name}-{number}.sql", text) for number, text in enumerate(texts)]
+        if weights:
+            paths = [f"{path}@{weight}" for path, weight in zip(paths, weights, strict=True)]
         arguments = pgb.arguments(
             paths, builtin, clients, rate, seconds, transactions, protocol, extra
         )
@@ -187,7 +198,7 @@ class Lab:
         self._reporter.stage(f"{self.variant.name}: {text}")
 
     def sleep(self, seconds: float) -> None:
-        """Let the load run; raises when the server ends meanwhile."""
+        """Let the load run. Raise when the server ends meanwhile."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.host.check()
@@ -197,12 +208,15 @@ class Lab:
     def wait_for(
         self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE_S
     ) -> None:
-        """Poll until the condition holds; raise after so many seconds."""
+        """Poll until the condition holds. Raise after so many seconds."""
         if not self.wait_while(lambda: not condition(), seconds):
             raise ServerError(f"waited {seconds:.0f} s in vain for {what}")
 
     def wait_while(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Poll while the condition holds, at most so many seconds; return whether it ended."""
+        """Poll while the condition holds, at most so many seconds.
+
+        Return whether it ended.
+        """
         deadline = time.monotonic() + seconds
         while condition():
             if time.monotonic() > deadline:
@@ -213,14 +227,17 @@ class Lab:
         return True
 
     def settle(self, seconds: float = 60) -> bool:
-        """Wait until no vacuum runs, at most so many seconds; return whether it is so."""
+        """Wait until no vacuum runs, at most so many seconds.
+
+        Return whether none runs.
+        """
         sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_progress_vacuum)"
         return self.wait_while(lambda: bool(self.value(sql)), seconds)
 
     # -- figures -----------------------------------------------------------
 
     def sampling(self, *probes: Probe, every_s: float = 1.0) -> Sampler:
-        """Return a sampler for a `with` block; it has its own session in the scratch database."""
+        """Return a sampler for a `with` block. It has its own session in the scratch database."""
         return Sampler(self.connect, probes, every_s)
 
     def vacuums(
@@ -228,8 +245,9 @@ class Lab:
     ) -> list[VacuumLine]:
         """Return the automatic vacuums in the scratch database by the server's log.
 
-        The core daemon's and pg_sweep's alike: both write core's line. since: seconds since
-        the epoch (time.time()). analyze: the ANALYZEs instead. Not on an existing server.
+        Both the core daemon's and pg_sweep's are there, because both write core's line. `since`
+        is in seconds since the epoch (time.time()). `analyze` asks for the ANALYZEs instead. This
+        does not work on an existing server.
         """
         found = (vacuumlog.parse(text, at) for at, text in self.host.messages())
         return [
@@ -244,9 +262,12 @@ class Lab:
         ]
 
     def vacuum(
-        self, table: str, options: str = "", session: Session | None = None
+        self, table: str, options: str = "", session: LabSession | None = None
     ) -> VacuumLine | None:
-        """Run VACUUM (VERBOSE, options) of a table by hand; return what it said of the table."""
+        """Run VACUUM (VERBOSE, options) of a table by hand.
+
+        Return what it said of the table.
+        """
         session = session or self.session
         session.notices.clear()
         session.run(f"VACUUM (VERBOSE{', ' if options else ''}{options}) {table}")
@@ -254,7 +275,7 @@ class Lab:
         relname = table.rpartition(".")[2].strip('"')
         return next((line for line in found if line and line.relname == relname), None)
 
-    def pages(self, relation: str, session: Session | None = None) -> int:
+    def pages(self, relation: str, session: LabSession | None = None) -> int:
         """Return the pages of a table or index (main fork)."""
         sql = (
             "SELECT pg_relation_size(%s::regclass) / "
@@ -275,7 +296,10 @@ class Lab:
         )
 
     def sweep_runs(self, relname: str | None = None) -> list[dict[str, Any]]:
-        """Return the rows of sweep.runs of the scratch database, the first first; [] without it."""
+        """Return the rows of sweep.runs of the scratch database, the oldest first.
+
+        Without the library there are none.
+        """
         if not self.library:
             return []
         sql = "SELECT * FROM sweep.runs WHERE datname = %s"

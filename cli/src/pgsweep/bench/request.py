@@ -1,4 +1,7 @@
-"""What a call of `pgsweep bench` asks for, and what follows from it for each experiment. Pure."""
+"""What a call of `pgsweep bench` asks for, and what follows from it for each experiment.
+
+All of it is pure.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from pgsweep.errors import UsageError
 
 STOCK = "stock"
 ALL = "all"
-# Making the server and filling tables, on top of the load: for the progress bar only.
+# The server is made and tables are filled on top of the load. This is for the progress bar only.
 SETUP_S = 10.0
 
 
@@ -134,7 +137,7 @@ def _variants(scenario: Scenario, request: Request) -> tuple[VariantSpec, ...]:
 
 
 def _with_settings(variant: VariantSpec, settings: Mapping[str, str]) -> VariantSpec:
-    """Return our variant with what --set adds; its label tells it."""
+    """Return our variant with what --set adds. Its label tells what that is."""
     if variant.name != OURS or not settings:
         return variant
     told = ", ".join(f"{name} = {value}" for name, value in settings.items())
@@ -147,4 +150,5 @@ def _with_settings(variant: VariantSpec, settings: Mapping[str, str]) -> Variant
 
 def expected_s(plan: Plan, variants: int) -> float:
     """Return about how long so many variants take, for the progress bar."""
-    return (plan.options.seconds + SETUP_S) * variants
+    loads = 1 if plan.scenario.together else variants
+    return plan.options.seconds * loads + SETUP_S * variants

@@ -1,8 +1,8 @@
 """What a benchmark found, as it is written to disk and read by `pgsweep report`.
 
-One file holds one Result. Nothing in it is derived: medians, ratios and verdicts are
-computed from the samples when they are shown (bench/verdict.py), so that a later release
-can look at old results in its own way.
+One file holds one Result. Nothing in it is derived. Medians, ratios and verdicts are computed
+from the samples when they are shown (bench/verdict.py), so that a later release can look at old
+results in its own way.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 FORMAT = 1
 
-# counter: pages, records, vacuums: what was done. time: what a shared machine disturbs.
+# A counter tells what was done: pages, records, vacuums. A time is disturbed on a shared machine.
 Kind = Literal["counter", "time"]
-# info: neither; shown, never judged
+# "info" is neither. Such a figure is shown, but never judged.
 Better = Literal["lower", "higher", "info"]
 
 
@@ -35,7 +35,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Series:
-    """A figure over time, in one variant: (seconds since the slice began, value)."""
+    """A figure over time, in one variant: pairs of seconds since the slice began and value."""
 
     name: str
     label: str
@@ -53,7 +53,7 @@ class Variant:
     major: int
     server_version: str
     settings: dict[str, str]
-    # by Metric.name; a figure that could not be had is missing
+    # The key is Metric.name. A figure that could not be had is missing.
     samples: dict[str, tuple[float, ...]]
     series: tuple[Series, ...] = ()
     notes: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Said:
     metric: str
     variant: str
     value: float
-    # the seed's unit where it is not the metric's, or what was different there
+    # It says what was different there, or which unit the seed had if not the metric's.
     remark: str = ""
 
 
@@ -87,13 +87,13 @@ class Experiment:
     seconds: float
     started_at: str
     ended_at: str
-    # the variants that are compared: ours with the one it is held against
+    # Ours is compared with this variant.
     against: str = "stock"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where it ran; no names of hosts."""
+    """Where it ran. Names of hosts are left out."""
 
     cpus: int
     memory_mb: int

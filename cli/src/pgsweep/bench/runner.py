@@ -1,7 +1,7 @@
 """Runs experiments: each variant on a server of its own, one load at a time.
 
-The unit is a piece: one repeat of one variant, or of all variants where they take turns.
-After each piece the result is written, so whatever ends the run costs one piece.
+The unit is a piece: one repeat of one variant, or of all variants where they take turns. After
+each piece the result is written. So whatever ends the run costs one piece at most.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pgsweep import __version__
-from pgsweep.bench import experiments, progress, store
-from pgsweep.bench.host import BASE_SETTINGS, DATABASE, ExistingHost, Host, ThrowawayHost
+from pgsweep.bench import experiments, store
 from pgsweep.bench.lab import Lab, Measured, Turns
-from pgsweep.bench.progress import Reporter
 from pgsweep.bench.request import Plan, Request, expected_s, plan
 from pgsweep.bench.result import Experiment, Machine, Result, Variant
 from pgsweep.bench.scenario import EXTRA, NAMES, OFF, OURS, Scenario, VariantSpec, load
-from pgsweep.bench.session import Session
 from pgsweep.errors import PgsweepError, ServerError, UsageError
 from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.server import ThrowawayServer, extension_is_installed, pg_config_value
+from pgsweep.lab import progress
+from pgsweep.lab.host import BASE_SETTINGS, DATABASE, ExistingHost, Host, ThrowawayHost
+from pgsweep.lab.progress import Reporter
+from pgsweep.lab.server import ThrowawayServer, extension_is_installed, pg_config_value
+from pgsweep.lab.session import LabSession
 
 LIBRARY_SETTINGS = {"shared_preload_libraries": "pg_sweep", "sweep.mode": "act"}
 LAUNCHER_TIMEOUT_S = 30
@@ -38,7 +39,7 @@ class Piece:
 
     plan: Plan
     pg_config: str
-    # as pg_config tells it: "PostgreSQL 15.20 (Debian ...)" without the name
+    # "15.20" where pg_config says "PostgreSQL 15.20 (Debian ...)"
     server_version: str
     variants: tuple[VariantSpec, ...]
     repeat: int
@@ -47,21 +48,28 @@ class Piece:
     def title(self) -> str:
         """Return what the progress shows."""
         several = len(self.variants) > 1
-        names = "by turns" if several else self.variants[0].name
+        how = "together" if self.plan.scenario.together else "by turns"
+        names = how if several else self.variants[0].name
         repeat = f" #{self.repeat + 1}" if self.plan.repeats > 1 else ""
         return f"{self.plan.scenario.name} {names} on {self.server_version}{repeat}"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result, and what could not be measured: experiment and why."""
+    """The result, and what could not be measured.
+
+    The latter is pairs of an experiment and the reason.
+    """
 
     result: Result
     failures: tuple[tuple[str, PgsweepError], ...]
 
 
 def run(request: Request, scenarios: Callable[[str], Scenario] = load) -> Outcome:
-    """Run all that is asked for; the result so far is in request.output at any time."""
+    """Run all that is asked for.
+
+    At any time the result so far is in request.output.
+    """
     plans = [plan(scenarios(name), request) for name in request.names]
     _check(request, plans)
     if request.resume is not None:
@@ -82,7 +90,7 @@ def run(request: Request, scenarios: Callable[[str], Scenario] = load) -> Outcom
                 try:
                     found = _measure(piece, request, reporter)
                 except PgsweepError as exc:
-                    # The other experiments do not suffer from it.
+                    # The other experiments go on.
                     failures[name] = exc
                     reporter.note(f"{piece.title} failed: {exc.one_line()}")
                 else:
@@ -94,9 +102,10 @@ def run(request: Request, scenarios: Callable[[str], Scenario] = load) -> Outcom
 
 def pieces_of(plan: Plan, request: Request) -> Iterator[Piece]:
     """Yield the pieces of an experiment in their order."""
-    groups = [plan.variants] if plan.scenario.interleaved else [(v,) for v in plan.variants]
+    at_once = plan.scenario.interleaved or plan.scenario.together
+    groups = [plan.variants] if at_once else [(v,) for v in plan.variants]
     if request.dsn is not None:
-        # What that server is, is seen when it is reached.
+        # What kind of server that is turns out when it is reached.
         groups = [(VariantSpec("existing", "existing server"),)]
     for repeat in range(plan.repeats):
         for pg_config in request.pg_configs[: 1 if request.dsn else None]:
@@ -139,7 +148,10 @@ def _check(request: Request, plans: Sequence[Plan]) -> None:
 
 
 def _check_settings(request: Request, plan: Plan) -> None:
-    """Raise if a server does not take what --set says: else it would show in minutes only."""
+    """Raise if a server does not take what --set says.
+
+    Otherwise that would show only after minutes.
+    """
     ours = plan.scenario.variant(OURS)
     for pg_config in request.pg_configs:
         settings = {**settings_of(plan.scenario, ours), **request.settings}
@@ -150,7 +162,7 @@ def _check_settings(request: Request, plan: Plan) -> None:
         if interrupts.missed is not None:
             raise Interrupted(interrupts.missed)
         for name in request.settings:
-            # Names with a dot and their values are no error to a server that starts.
+            # A server starts with unknown names that have a dot, and with any values of them.
             if name.lower() not in known:
                 raise UsageError(f'--set: there is no setting "{name}"')
             if name.lower() in refused:
@@ -207,7 +219,7 @@ def _measure(piece: Piece, request: Request, reporter: Reporter) -> list[tuple[V
         found = [
             (_variant(piece, lab, request), one) for lab, one in zip(labs, measured, strict=True)
         ]
-    # A signal during the clean-up, which is never broken off, is meant for all of it.
+    # The clean-up is never broken off. A signal that came during it is meant for the whole run.
     if interrupts.missed is not None:
         raise Interrupted(interrupts.missed)
     return found
@@ -230,13 +242,16 @@ def _take_turns(piece: Piece, labs: Sequence[Lab], stack: ExitStack) -> list[Mea
             if done is not None:
                 measured[i] = done
                 order.remove(i)
-        # A B, B A, A B ...: what drifts falls on both alike.
+        # The order is A B, B A, A B and so on. So what drifts falls on both alike.
         order.reverse()
     return [measured[i] for i in range(len(labs))]
 
 
 def _turn(turns: Turns) -> Measured | None:
-    """Let a variant have its turn; return what it measured once that was the last."""
+    """Let a variant have its turn.
+
+    Return what it measured if that was the last turn.
+    """
     try:
         next(turns)
     except StopIteration as stop:
@@ -263,7 +278,7 @@ def _throwaway(
 @contextmanager
 def _existing(dsn: str, piece: Piece, interrupts: Interrupts, reporter: Reporter) -> Iterator[Lab]:
     with ExistingHost(dsn, piece.pg_config, interrupts) as host:
-        with Session(host.parameters(DATABASE)) as session:
+        with LabSession(host.parameters(DATABASE)) as session:
             spec, library = _what_it_is(session)
         with closing(Lab(host, spec, reporter, library)) as lab:
             if library:
@@ -271,7 +286,7 @@ def _existing(dsn: str, piece: Piece, interrupts: Interrupts, reporter: Reporter
             yield lab
 
 
-def _what_it_is(session: Session) -> tuple[VariantSpec, bool]:
+def _what_it_is(session: LabSession) -> tuple[VariantSpec, bool]:
     """Return as which variant an existing server counts, and whether it has the library."""
     mode = session.value("SELECT pg_catalog.current_setting('sweep.mode', true)")
     autovacuum = session.value("SELECT pg_catalog.current_setting('autovacuum')")
@@ -332,7 +347,7 @@ def _merge(
 
 
 def _add(variant: Variant, measured: Measured) -> Variant:
-    """Return the variant with one more repeat; its plots are those of the first."""
+    """Return the variant with one more repeat. Its plots are those of the first."""
     samples = dict(variant.samples)
     for name, values in measured.samples.items():
         samples[name] = (*samples.get(name, ()), *values)

@@ -6,11 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 
 from pgsweep.bench.result import Series
-from pgsweep.bench.session import Session
 from pgsweep.errors import PgsweepError
+from pgsweep.lab.session import LabSession
 
 # More points than this tell a reader nothing more, and make the report heavy.
 MAX_POINTS = 600
@@ -18,19 +17,22 @@ MAX_POINTS = 600
 
 @dataclass(frozen=True)
 class Probe:
-    """A figure to sample: SQL that returns one number (NULL: no point), or a function."""
+    """A figure to sample: SQL that returns one number, or a function.
+
+    NULL makes no point.
+    """
 
     name: str
     label: str
     unit: str
-    read: str | Callable[[Session], float | None]
+    read: str | Callable[[LabSession], float | None]
 
 
 class Sampler:
-    """Samples probes from its `with` block's begin to its end; seconds count from there."""
+    """Samples probes from its `with` block's begin to its end. Seconds count from the begin."""
 
     def __init__(
-        self, connect: Callable[[], Session], probes: Sequence[Probe], every_s: float
+        self, connect: Callable[[], LabSession], probes: Sequence[Probe], every_s: float
     ) -> None:
         self._connect = connect
         self._probes = probes
@@ -38,7 +40,7 @@ class Sampler:
         self._stop = threading.Event()
         self._points: dict[str, list[tuple[float, float]]] = {probe.name: [] for probe in probes}
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
-        self._session: Session | None = None
+        self._session: LabSession | None = None
         self.error: PgsweepError | None = None
 
     def __enter__(self) -> Sampler:
@@ -47,17 +49,12 @@ class Sampler:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stop.set()
         self._thread.join(timeout=10)
         if self._session is not None:
             self._session.close()
-        if self.error is not None and _type is None:
+        if self.error is not None and kind is None:
             raise self.error
 
     def since(self, monotonic: float) -> float:
@@ -65,7 +62,7 @@ class Sampler:
         return monotonic - self._began
 
     def points(self, name: str) -> tuple[tuple[float, float], ...]:
-        """Return what was sampled: (seconds, value)."""
+        """Return what was sampled, as pairs of seconds and value."""
         return tuple(self._points[name])
 
     def values(self, name: str) -> list[float]:
@@ -94,7 +91,8 @@ class Sampler:
                         value = self._session.value(probe.read)
                     if value is not None:
                         self._points[probe.name].append((round(at, 3), float(value)))
-                # Never two samples at once after a slow one: the next full interval is taken.
+                # After a slow sample there are never two at once. The next full interval is
+                # taken.
                 due = max(due + self._every_s, time.monotonic())
                 self._stop.wait(due - time.monotonic())
         except PgsweepError as exc:

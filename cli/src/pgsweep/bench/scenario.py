@@ -1,6 +1,6 @@
 """A scenario file: what an experiment compares, on which settings, and what its seed said.
 
-One TOML file per experiment in bench/scenarios/. It has no code: the workload is the
+There is one TOML file per experiment in bench/scenarios/. It has no code. The workload is the
 function `measure` of the module of the same name in pgsweep.bench.experiments.
 """
 
@@ -18,8 +18,8 @@ from pgsweep.errors import PgsweepError
 
 # The order in which `pgsweep bench all` runs them.
 NAMES = ("insert", "catalog", "cost", "cleaner", "limit", "tpcds")
-# Run only when they are named: as large as a seed's own, or for one figure.
-EXTRA = ("insert_full",)
+# These run only when they are named. They are as large as a seed's own, or last a whole day.
+EXTRA = ("insert_full", "day")
 
 OURS = "sweep"
 OFF = "off"
@@ -35,15 +35,18 @@ class VariantSpec:
 
     name: str
     label: str
-    # pg_sweep is preloaded, its extension created, sweep.mode = act
+    # If so, pg_sweep is preloaded, its extension is created, and sweep.mode is act.
     library: bool = False
-    # beside those of the scenario, which they override
+    # These override those of the scenario.
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Size:
-    """How long and how large: seconds of load per variant, scale 1 for two cores."""
+    """How long and how large: seconds of load per variant, and the scale.
+
+    Scale 1 is for two cores.
+    """
 
     seconds: float
     scale: float = 1.0
@@ -64,9 +67,12 @@ class Scenario:
     said: tuple[Said, ...]
     defaults: Size
     smoke: Size
-    # The variants take turns on servers that all run (measure is a generator then).
+    # If so, all variants' servers run at once, and the variants take turns. Then measure is a
+    # generator.
     interleaved: bool = False
-    # It can run on a server whose settings it does not choose (--dsn).
+    # If so, all are under load at the same time, and a turn only begins something.
+    together: bool = False
+    # If so, it can run on a server whose settings it does not choose (--dsn).
     existing_server: bool = False
 
     def variant(self, name: str) -> VariantSpec:
@@ -80,7 +86,7 @@ class Scenario:
 def folder() -> Path:
     """Return where the scenario files are: in the checkout, or in the installed package."""
     here = Path(__file__).resolve()
-    # cli/src/pgsweep/bench/scenario.py
+    # this file is cli/src/pgsweep/bench/scenario.py
     for candidate in (here.parents[4] / "bench" / "scenarios", here.parent / "scenarios"):
         if candidate.is_dir():
             return candidate
@@ -104,7 +110,7 @@ def load(name: str) -> Scenario:
 
 
 def parse(text: str, where: str) -> Scenario:
-    """Return the scenario that a file's text describes; where is for messages."""
+    """Return the scenario that a file's text describes. `where` is for messages."""
     toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         table = _Table(toml.loads(text), where)
@@ -126,6 +132,7 @@ def parse(text: str, where: str) -> Scenario:
         defaults=_size(defaults),
         smoke=_size(smoke),
         interleaved=table.flag("interleaved"),
+        together=table.flag("together"),
         existing_server=table.flag("existing_server"),
     )
     table.no_more()
@@ -202,7 +209,7 @@ def _size(table: _Table) -> Size:
 
 
 class _Table:
-    """A TOML table whose keys are taken out one by one; what is left is a mistake."""
+    """A TOML table whose keys are taken out one by one. What is left is a mistake."""
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
         self.where = where
@@ -245,7 +252,7 @@ class _Table:
         return [_Table(value, f"{where} {i}") for i, value in enumerate(values, 1)]
 
     def settings(self) -> dict[str, str]:
-        """Return all that is left as settings of a server; nested tables are dotted names."""
+        """Return all that is left as settings of a server. Nested tables are dotted names."""
         found: dict[str, str] = {}
         for name, value in self._left.items():
             if isinstance(value, dict):

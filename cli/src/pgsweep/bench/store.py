@@ -1,9 +1,10 @@
-"""Results on disk: JSON, written so that a reader never sees half a file."""
+"""Results on disk. They are JSON, written so that a reader never sees half a file."""
 
 from __future__ import annotations
 
 import json
 import os
+import textwrap
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields, is_dataclass
@@ -14,6 +15,9 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 from pgsweep.bench.result import FORMAT, Result
 from pgsweep.errors import PgsweepError
 
+# in characters
+LINE = 180
+
 
 class ResultError(PgsweepError):
     """A file holds no result that this version can read."""
@@ -21,11 +25,35 @@ class ResultError(PgsweepError):
 
 def dumps(result: Result) -> str:
     """Return a result as JSON."""
-    return json.dumps(asdict(result), indent=1, allow_nan=False, default=str) + "\n"
+    # It goes through JSON once. What is laid out below then has what JSON has: no tuples and no
+    # dates.
+    document = json.loads(json.dumps(asdict(result), allow_nan=False, default=str))
+    return _laid_out(document, 0) + "\n"
+
+
+def _laid_out(value: Any, depth: int) -> str:  # noqa: ANN401
+    """Return JSON with as much in a line as fits.
+
+    A result is many numbers and few words.
+    """
+    text = json.dumps(value)
+    if depth + len(text) <= LINE or not isinstance(value, (dict, list)):
+        return text
+    margin = " " * (depth + 1)
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}: {_laid_out(each, depth + 1)}" for key, each in value.items()]
+    elif '"' in text:
+        parts = [_laid_out(each, depth + 1) for each in value]
+    else:
+        # There are only numbers, so a line may end at any blank.
+        return textwrap.fill(text, LINE, subsequent_indent=margin)
+    first, last = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    inner = f",\n{margin}".join(parts)
+    return f"{first}\n{margin}{inner}\n{' ' * depth}{last}"
 
 
 def loads(text: str, where: str = "result") -> Result:
-    """Return the result that the JSON describes; where is for messages."""
+    """Return the result that the JSON describes. `where` is for messages."""
     try:
         document = json.loads(text)
     except json.JSONDecodeError as exc:
@@ -46,7 +74,7 @@ def _hint() -> str:
 
 
 def save(result: Result, path: Path) -> None:
-    """Write a result; what was there stays until the new file is complete and on disk."""
+    """Write a result. What was there stays until the new file is complete and on disk."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with partial.open("w") as file:
@@ -76,7 +104,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _build(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401
-    """Return value as the type of the contract; unknown keys are those of a later release."""
+    """Return value as the type of the contract. Unknown keys are those of a later release."""
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return value

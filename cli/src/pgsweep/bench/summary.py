@@ -1,4 +1,7 @@
-"""A result in a few lines for the terminal; `pgsweep report` shows all of it. Pure."""
+"""A result in a few lines for the terminal. `pgsweep report` shows all of it.
+
+All of it is pure.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def _block(experiment: Experiment) -> Iterator[Text]:
 
 
 def _alone(variant: Variant, experiment: Experiment) -> Iterator[Text]:
-    """Yield a variant's medians: there is nothing to compare them with."""
+    """Yield a variant's medians. There is nothing to compare them with."""
     yield Text(f"{variant.label}, PostgreSQL {variant.server_version}")
     for metric in experiment.metrics:
         value = _value(verdict.summary(variant.samples.get(metric.name, ())))

@@ -1,24 +1,24 @@
 """TPC-DS' tables, data and queries, from duckdb's extension of that name.
 
-All comes from installed packages (the extra "tpcds"); nothing is fetched. PostgreSQL
-takes duckdb's CREATE TABLE statements and, but for long ones, all 99 queries as they are.
+All of it comes from installed packages (the extra "bench"). Nothing is fetched. PostgreSQL takes
+duckdb's CREATE TABLE statements and, but for long ones, all 99 queries as they are.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pgsweep import extras
 from pgsweep.errors import UsageError
 
 PACKAGES = ("duckdb", "duckdb_extension_tpcds")
-# Below it dsdgen() does not end.
+# Below this dsdgen() does not end.
 LEAST_SCALE_FACTOR = 0.01
 
-# As the specification has them; duckdb makes tables without keys.
+# The specification has these keys. duckdb makes tables without keys.
 PRIMARY_KEYS = {
     "call_center": "cc_call_center_sk",
     "catalog_page": "cp_catalog_page_sk",
@@ -45,7 +45,7 @@ PRIMARY_KEYS = {
     "web_sales": "ws_item_sk, ws_order_number",
     "web_site": "web_site_sk",
 }
-# By what the queries join and select most; the primary keys begin with the item.
+# These are what the queries join and select by most. The primary keys begin with the item.
 INDEXES = {
     "catalog_returns": ("cr_returned_date_sk", "cr_returning_customer_sk"),
     "catalog_sales": ("cs_sold_date_sk", "cs_bill_customer_sk"),
@@ -62,26 +62,21 @@ INDEXES = {
 class Data:
     """Files to load, and what to ask then."""
 
-    # by table: its CREATE TABLE statement
+    # the CREATE TABLE statement of each table
     tables: dict[str, str]
-    # by table: its rows as CSV with "|" between the values
+    # the rows of each table, as CSV with "|" between the values
     files: dict[str, Path]
-    # by number, 1 to 99
+    # by number, from 1 to 99
     queries: dict[int, str]
 
 
 def check() -> None:
     """Raise if the packages are not there."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"TPC-DS needs packages that are not installed: {', '.join(missing)}",
-            "Run tools/venv tpcds in pg_sweep's sources, or pip install './cli[tpcds]'.",
-        )
+    extras.require("bench", "TPC-DS", PACKAGES)
 
 
 def generate(folder: Path, scale_factor: float) -> Data:
-    """Write the data of this scale factor (1: about 1 GB) into an empty folder."""
+    """Write the data of this scale factor into an empty folder. Factor 1 is about 1 GB."""
     assert scale_factor >= LEAST_SCALE_FACTOR
     check()
     duckdb = importlib.import_module("duckdb")
@@ -119,7 +114,7 @@ def _extension(version: str) -> Path:
     if not file.exists():
         raise UsageError(
             f"duckdb {version} and its extension tpcds are of different versions",
-            "Run tools/venv tpcds in pg_sweep's sources.",
+            "Run tools/venv bench in pg_sweep's sources.",
         )
     return file
 

@@ -1,13 +1,14 @@
-"""What the samples say: medians, spread, and whether ours is better. Pure.
+"""What the samples say: medians, spread, and whether ours is better. All of it is pure.
 
-A figure is better or worse if the medians differ by more than its tolerance and the
-samples of the two do not overlap: what the repeats of one server differ by among
-themselves is no difference between two. Counters say what was done, whoever else uses
-the machine; times are disturbed by it, and told apart for that.
+A figure is better or worse if the medians differ by more than its tolerance and the samples of
+the two do not overlap. If the repeats of one server differ by as much among themselves, two
+servers do not differ. Counters say what was done, whoever else uses the machine. Others disturb
+times, so times are told apart.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Literal
 
 from pgsweep.bench.result import Experiment, Metric, Variant
 
-# unknown: one side has no samples. info: the metric is not judged.
+# "unknown" means that one side has no samples. "info" means that the metric is not judged.
 Judgement = Literal["better", "worse", "same", "info", "unknown"]
 
 OURS = "sweep"
@@ -39,12 +40,24 @@ class Comparison:
     ours: Summary | None
     other: Summary | None
     judgement: Judgement
-    # ours divided by the other's median; None where that cannot be
+    # Ours divided by the other's median. It is None where that cannot be.
     ratio: float | None
+
+    @property
+    def times(self) -> float:
+        """How many times the smaller of the medians the larger one is.
+
+        It is infinite if only one of them is zero, or if they differ in sign.
+        """
+        if self.ours is None or self.other is None or self.ours.median == self.other.median:
+            return 1.0
+        if self.ratio is None or self.ratio <= 0:
+            return math.inf
+        return max(self.ratio, 1 / self.ratio)
 
 
 def summary(samples: Sequence[float]) -> Summary | None:
-    """Return median and range; None without samples."""
+    """Return median and range, or None without samples."""
     if not samples:
         return None
     return Summary(statistics.median(samples), min(samples), max(samples), len(samples))
@@ -90,7 +103,7 @@ def experiment(
 ) -> tuple[Comparison, ...]:
     """Judge ours against the experiment's other variant, on one server version.
 
-    Without a version the newest on which both ran is taken; () if there is none.
+    Without a version the newest on which both ran is taken. The result is () if there is none.
     """
     others = {
         variant.server_version: variant
@@ -105,7 +118,7 @@ def experiment(
 def between(new: Experiment, old: Experiment, variant: str = OURS) -> tuple[Comparison, ...]:
     """Judge a result's variant against the same variant of another result, by major.
 
-    The metrics are the newer result's. () if no major is in both.
+    The metrics are the newer result's. The result is () if no major is in both.
     """
     before = {found.major: found for found in variants(old, variant)}
     for found in reversed(variants(new, variant)):

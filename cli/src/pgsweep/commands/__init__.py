@@ -1,1 +1,1 @@
-"""One file per command; each only fetches, renders and chooses the exit code."""
+"""One file per command. Each only fetches, renders and chooses the exit code."""

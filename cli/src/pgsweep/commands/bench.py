@@ -13,7 +13,7 @@ from pgsweep import errors, output
 from pgsweep.bench import request as requests
 from pgsweep.bench import runner, store, summary
 from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.server import default_pg_config
+from pgsweep.lab.server import default_pg_config
 
 
 class Against(str, Enum):
@@ -28,13 +28,13 @@ def bench(
         list[str],
         typer.Argument(
             metavar="EXPERIMENT...",
-            help="insert, catalog, cost, cleaner, limit, tpcds, or all; insert_full.",
+            help="insert, catalog, cost, cleaner, limit, tpcds, or all. Also insert_full, day.",
             show_default=False,
         ),
     ],
     scale: Annotated[
         float | None,
-        typer.Option("--scale", min=0.001, help="Size of the tables; 1 suits two cores."),
+        typer.Option("--scale", min=0.001, help="Size of the tables. 1 suits two cores."),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", min=1, help="Load per variant and repeat.")
@@ -54,7 +54,7 @@ def bench(
     ] = None,
     pg_config: Annotated[
         list[str] | None,
-        typer.Option("--pg-config", help="PostgreSQL to use; several run side by side."),
+        typer.Option("--pg-config", help="PostgreSQL to use. Several run side by side."),
     ] = None,
     dsn: Annotated[
         str | None,
@@ -69,7 +69,7 @@ def bench(
 ) -> None:
     """Measure what pg_sweep is good for, beside a server without it.
 
-    Runs on throwaway servers; touches an existing one only with --dsn. The result is
+    It runs on throwaway servers, and touches an existing one only with --dsn. The result is
     written after each piece, so that an interrupted run can be resumed.
     """
     asked = requests.Request(
@@ -104,7 +104,7 @@ def bench(
 
 
 def _output(given: Path | None, resume: Path | None) -> Path:
-    """Return where the result goes; nobody's result is overwritten."""
+    """Return where the result goes. Nobody's result is overwritten."""
     if given is None:
         if resume is not None:
             return resume

@@ -9,9 +9,9 @@ from pgsweep.render import answers, as_json
 
 @with_target
 def blockers(target: db.Target, json: Json = False) -> int:
-    """Show what holds the horizon back, the oldest first: fix and risk of each.
+    """Show what holds the horizon back, the oldest first, with fix and risk of each.
 
-    Works without the extension, too, from core's own views.
+    It works without the extension, too, from core's own views.
     """
     with db.connect(target) as session:
         answer = sources.blockers(session)

@@ -13,14 +13,17 @@ from pgsweep.render import as_json
 
 
 class CheckCommand(TyperCommand):
-    """A command whose wrong usage is UNKNOWN; elsewhere 2 means that, and here it is CRITICAL."""
+    """A command whose wrong usage is UNKNOWN.
+
+    Elsewhere exit code 2 means wrong usage, but here it is CRITICAL.
+    """
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         """Parse the arguments."""
         try:
             return super().make_context(*args, **kwargs)
         except Exception as exc:
-            # Click's own errors; typer does not say where it keeps their class.
+            # These are Click's own errors. Typer does not say where it keeps their class.
             if not hasattr(exc, "format_message"):
                 raise
             output.document(nagios.line(nagios.unknown(exc.format_message())))
@@ -32,11 +35,11 @@ def check(
     target: db.Target,
     warning: Annotated[
         list[str] | None,
-        typer.Option("--warning", help="NAME=VALUE from where on it is a WARNING; NAME=off."),
+        typer.Option("--warning", help="NAME=VALUE from where on it is a WARNING, or NAME=off."),
     ] = None,
     critical: Annotated[
         list[str] | None,
-        typer.Option("--critical", help="NAME=VALUE from where on it is CRITICAL; NAME=off."),
+        typer.Option("--critical", help="NAME=VALUE from where on it is CRITICAL, or NAME=off."),
     ] = None,
     times: Annotated[
         float,
@@ -50,7 +53,8 @@ def check(
 ) -> int:
     """Print one line in Nagios' form, from thresholds on ages, holders, overdue tables.
 
-    Exit code: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. Works without the extension, too.
+    The exit code is 0 for OK, 1 for WARNING, 2 for CRITICAL and 3 for UNKNOWN. It works without
+    the extension, too.
     """
     try:
         given = nagios.rules(warning or (), critical or (), times, least_rows)

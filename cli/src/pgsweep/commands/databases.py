@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgsweep import db, output
+from pgsweep import db, output, sources
 from pgsweep.commands.options import Json, with_target
 from pgsweep.render import as_json, reports
 
@@ -12,7 +12,7 @@ def databases(target: db.Target, json: Json = False) -> int:
     """Show all databases: tables due, dead rows, age, when a worker was there last."""
     with db.connect(target) as session:
         session.require_extension()
-        found = session.databases()
+        found = sources.databases(session)
         server = session.server()
     if json:
         output.document(as_json.rows(found))

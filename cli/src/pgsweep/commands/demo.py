@@ -11,9 +11,9 @@ import typer
 from pgsweep import db, errors, output, workload
 from pgsweep.commands.options import Json
 from pgsweep.interrupts import Interrupted, Interrupts
+from pgsweep.lab.server import ThrowawayServer, default_pg_config, extension_is_installed
 from pgsweep.model import Run, RunFilter
 from pgsweep.render import as_json
-from pgsweep.server import ThrowawayServer, default_pg_config, extension_is_installed
 
 DEFAULT_SECONDS = 60.0
 REPORT_S = 10.0
@@ -36,9 +36,9 @@ def demo(
 ) -> None:
     """Start a throwaway server under a real workload and watch its vacuums.
 
-    Touches no existing server. With --json or without a terminal nothing is drawn:
-    after --seconds the runs are printed as JSON, and the exit code is 1 if pg_sweep
-    finished no vacuum.
+    It touches no existing server. With --json or without a terminal nothing is drawn. Then the
+    runs are printed as JSON after --seconds, and the exit code is 1 if pg_sweep finished no
+    vacuum.
     """
     config = pg_config or default_pg_config()
     if not extension_is_installed(config):

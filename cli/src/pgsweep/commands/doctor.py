@@ -11,11 +11,11 @@ from pgsweep.render import answers, as_json, reports
 def doctor(target: db.Target, json: Json = False) -> int:
     """Check the installation line by line, with what to do about each finding.
 
-    Works without the extension and without the library, too. Exit code: 0 all is well,
-    1 something to look at, 2 pg_sweep does not work in this database.
+    It works without the extension and without the library, too. The exit code is 0 if all is
+    well, 1 if there is something to look at, and 2 if pg_sweep does not work in this database.
     """
     with db.connect(target) as session:
-        facts = session.facts()
+        facts = sources.facts(session)
         found = checks.diagnose(facts)
         notes = () if facts.installed_version else sources.notes("doctor", session)
     if json:

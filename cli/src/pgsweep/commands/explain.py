@@ -19,7 +19,7 @@ def explain(
         str | None,
         typer.Argument(
             metavar="TABLE",
-            help="[SCHEMA.]NAME; without it the ten worst causes of all.",
+            help="[SCHEMA.]NAME. Without it you get the ten worst causes of all.",
             show_default=False,
         ),
     ] = None,
@@ -36,7 +36,7 @@ def explain(
 ) -> int:
     """Say why a table is not being vacuumed: causes, evidence, fix and its risk, the worst first.
 
-    Works without the extension, too, from core's own views.
+    It works without the extension, too, from core's own views.
     """
     with db.connect(target) as session:
         answer = sources.causes(session, table, seconds)

@@ -47,8 +47,8 @@ _CONNECTION: dict[str, Any] = {
 def with_target(command: Callable[..., int], positional: bool = True) -> Callable[..., None]:
     """Give a command the connection options, collected in its first parameter `target`.
 
-    Not positional: without the argument DBNAME, for a command that has arguments of its own.
-    The command returns its exit code.
+    If it is not positional, it has no argument DBNAME, for a command that has arguments of its
+    own. The command returns its exit code.
     """
     own = inspect.signature(command, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY

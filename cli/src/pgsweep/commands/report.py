@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, files, output
+from pgsweep import db, errors, extras, files, output, sources
 from pgsweep.bench import store
+from pgsweep.bench.result import Result
 from pgsweep.commands.options import with_target
 from pgsweep.model import Day
 
@@ -24,7 +25,7 @@ def report(
         list[str] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Results of pgsweep bench, the first to compare with; with --live DBNAME.",
+            help="Results of pgsweep bench, the first to compare with. With --live it is DBNAME.",
             show_default=False,
         ),
     ] = None,
@@ -33,29 +34,40 @@ def report(
     ] = False,
     path: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="The file to write; - for stdout. [report.html]"),
+        typer.Option("--output", "-o", help="The file to write, or - for stdout. [report.html]"),
     ] = None,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Tables and sentences for pasting, to stdout.")
     ] = False,
 ) -> int:
     """Make one HTML file that needs no network of results, or of a server's last day."""
-    # Templates and plots are for this command only.
-    from pgsweep.report import bench_model, bench_page, live_model, live_page, markdown
-
     given = files or []
-    if live:
-        day = _read(target, given)
-        text = markdown.live(live_model.build(day)) if as_markdown else live_page.html(day)
-    elif not given:
+    if not given and not live:
         raise errors.UsageError(
             "no result given", "Name files that pgsweep bench wrote, or use --live."
         )
+    if not as_markdown:
+        extras.require_report("an HTML report")
+    if live:
+        text = _live(_read(target, given), as_markdown)
     else:
-        built = bench_model.build([store.load(Path(name)) for name in given])
-        text = markdown.results(built) if as_markdown else bench_page.html(built)
+        text = _results([store.load(Path(name)) for name in given], as_markdown)
     _write(text, path or ("-" if as_markdown else str(DEFAULT_OUTPUT)))
     return 0
+
+
+def _live(day: Day, as_markdown: bool) -> str:
+    # Only this command needs templates and plots.
+    from pgsweep.report import live_model, live_page, markdown
+
+    return markdown.live(live_model.build(day)) if as_markdown else live_page.html(day)
+
+
+def _results(results: list[Result], as_markdown: bool) -> str:
+    from pgsweep.report import bench_model, bench_page, markdown
+
+    built = bench_model.build(results)
+    return markdown.results(built) if as_markdown else bench_page.html(built)
 
 
 def _read(target: db.Target, given: list[str]) -> Day:
@@ -65,11 +77,11 @@ def _read(target: db.Target, given: list[str]) -> Day:
         target = dataclasses.replace(target, dbname=given[0])
     with db.connect(target) as session:
         session.require_extension()
-        return session.day()
+        return sources.day(session)
 
 
 def _write(text: str, path: str) -> None:
-    """Write the whole file or nothing; a reader never sees a part."""
+    """Write the whole file or nothing. A reader never sees a part."""
     if path == "-":
         output.document(text)
         return

@@ -9,16 +9,17 @@ from pgsweep.render import answers, as_json, reports
 
 @with_target
 def status(target: db.Target, json: Json = False) -> int:
-    """Say in ten lines how pg_sweep is doing; without it, how the core daemon is doing.
+    """Say in ten lines how pg_sweep is doing, or without it how the core daemon is doing.
 
-    Exit code: 0 all is well, 1 something needs attention, 2 it cannot be told.
+    The exit code is 0 if all is well, 1 if something needs attention, and 2 if that cannot be
+    told.
     """
     with db.connect(target) as session:
         try:
             session.require_extension()
         except errors.ExtensionMissingError:
             return _of_core(session, json)
-        report = session.status_report()
+        report = sources.status_report(session)
     if json:
         output.document(as_json.status(report))
     else:

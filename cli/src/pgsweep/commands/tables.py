@@ -15,7 +15,7 @@ from pgsweep.render import answers, as_json
 
 
 class Sort(str, Enum):
-    """By what tables are put in order; all but the name start with the greatest."""
+    """By what tables are put in order. All but the name start with the greatest."""
 
     SCORE = "score"
     DEAD = "dead"
@@ -30,7 +30,7 @@ def tables(
     target: db.Target,
     database: Annotated[
         list[str] | None,
-        typer.Option("--database", help="Of this database; may be given several times."),
+        typer.Option("--database", help="Of this database. It may be given several times."),
     ] = None,
     due: Annotated[bool, typer.Option("--due", help="Only those that are due.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
@@ -39,7 +39,7 @@ def tables(
 ) -> int:
     """Show tables: counters, thresholds, how urgent each is, and what was decided about it.
 
-    Works without the extension, too, from core's own views.
+    It works without the extension, too, from core's own views.
     """
     found: list[Table] = []
     notes: dict[str, None] = {}

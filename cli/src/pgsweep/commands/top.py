@@ -21,9 +21,9 @@ def top(
         bool, typer.Option("--act", help="Allow C < > = to cancel, slow, hurry, release.")
     ] = False,
 ) -> int:
-    """Watch running vacuums, recent runs and databases live; h shows the keys."""
+    """Watch running vacuums, recent runs and databases live. The key h shows all keys."""
     require_terminal("Use pgsweep progress --json.")
-    # Textual takes a third of a second to import; the other commands do without.
+    # Textual takes a third of a second to import. The other commands do without it.
     from pgsweep.tui.app import TopApp
 
     session = db.connect(target)

@@ -11,18 +11,20 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, files, output
-from pgsweep.bench.progress import reporter
+from pgsweep import core_views, db, errors, extras, files, output
 from pgsweep.commands.options import Json, with_target
 from pgsweep.interrupts import Interrupted, Interrupts
+from pgsweep.lab.progress import reporter
 from pgsweep.model import RunFilter
 from pgsweep.render import tune as render
 from pgsweep.tune import change, history, measure, settings
 from pgsweep.tune import targets as wanted
 from pgsweep.tune.advice import Advice, Verdict, advise
 from pgsweep.tune.answer import Answer
-from pgsweep.tune.experiment import NAME, Plan, Scratch
+from pgsweep.tune.experiment import Experiment
 from pgsweep.tune.model import Measured
+from pgsweep.tune.plan import Plan
+from pgsweep.tune.scratch import NAME, Scratch
 from pgsweep.tune.targets import Targets
 
 DEFAULT_LIMITS = "200,85,50,35"
@@ -60,7 +62,7 @@ Cpu = Annotated[
 ]
 Scale = Annotated[
     float,
-    typer.Option("--scale", min=0.01, help="Size of the tables; 200 is the seed's."),
+    typer.Option("--scale", min=0.01, help="Size of the tables. 200 is the seed's."),
 ]
 Limits = Annotated[str, typer.Option("--limits", metavar="LIST", help="Cost limits to measure.")]
 Repeats = Annotated[
@@ -70,7 +72,7 @@ WantedForm = Annotated[
     Form | None,
     typer.Option(
         "--for",
-        help="pg_sweep's budget or core's cost limit; else what the server knows.",
+        help="pg_sweep's budget or core's cost limit. Without it, what the server knows.",
         show_default=False,
     ),
 ]
@@ -124,22 +126,24 @@ def tune(
     asked = wanted.targets(reclaim_rate, device, cpu)
     at = wanted.limits(limits)
     if svg is not None:
+        extras.require_report("--svg")
         files.require_folder(svg, "Name another file with --svg.")
     with db.connect(target) as session:
         chosen = _form(session, form)
         plan = Plan(at, _delay(session), scale, repeats)
         known = session.settings_known(settings.BUDGET)
+        floor = _floor(session)
         if apply:
-            # Before anything is measured: an hour's work must not end in a refusal.
+            # This comes before anything is measured. An hour's work must not end in a refusal.
             names = settings.BUDGET if chosen is Form.PG_SWEEP else (settings.LIMIT, settings.DELAY)
             change.require_possible(
                 session, [n for n in names if n in known or chosen is Form.CORE]
             )
         found = _experiment(session, asked, plan) if do_experiment else _past(session, asked, plan)
-    answer = _answer(asked, found, chosen, known)
+    answer = _answer(asked, found, chosen, known, floor)
     _show(answer, output_format, json, svg)
     if apply:
-        # An experiment may take longer than a connection lives that does nothing.
+        # An experiment may take longer than an idle connection lives.
         with session.again() as session:
             _apply(session, answer, yes)
     return 0 if answer.kept else 1
@@ -148,18 +152,31 @@ def tune(
 Found = tuple[Measured, Advice, Verdict | None]
 
 
-def _answer(asked: Targets, found: Found, form: Form, known: Collection[str]) -> Answer:
+def _floor(session: db.Session) -> float | None:
+    """Return the rate that vacuums keep however many users wait, where the server knows that."""
+    if not session.settings_known((settings.FLOOR,)):
+        return None
+    return float(session.setting(settings.FLOOR))
+
+
+def _answer(
+    asked: Targets, found: Found, form: Form, known: Collection[str], floor: float | None
+) -> Answer:
     measured, advice, verdict = found
     point = verdict.point if verdict else advice.expected
+    wanted = (
+        settings.budget(point, asked, known)
+        if form is Form.PG_SWEEP
+        else settings.plain(advice.limit, measured.delay_ms)
+    )
     return Answer(
         targets=asked,
         measured=measured,
         advice=advice,
         form=form.value,
-        settings=settings.budget(point, asked, known)
-        if form is Form.PG_SWEEP
-        else settings.plain(advice.limit, measured.delay_ms),
+        settings=wanted,
         verdict=verdict,
+        warnings=settings.below_floor(wanted, floor),
     )
 
 
@@ -203,8 +220,8 @@ def _form(session: db.Session, asked: Form | None) -> Form:
 
 
 def _delay(session: db.Session) -> float:
-    """Return the nap of autovacuum on this server in ms; without any, core's default."""
-    found = session.core_settings()
+    """Return the nap of autovacuum on this server in ms, or core's default if it never naps."""
+    found = core_views.settings(session)
     for name in (settings.DELAY, "vacuum_cost_delay"):
         if float(found.get(name, -1)) >= 0:
             return float(found[name]) or DEFAULT_DELAY_MS
@@ -227,15 +244,13 @@ def _experiment(session: db.Session, asked: Targets, plan: Plan) -> Found:
             interrupts.installed(),
             reporter(plan.pieces) as progress,
             Scratch(
-                lambda dbname: session.parameters_to_write(dbname, NAME),
-                interrupts,
-                progress,
-                left=left,
+                lambda dbname: session.parameters_to_write(dbname, NAME), interrupts, left
             ) as scratch,
         ):
-            return measure.run(scratch, asked, plan, progress)
+            experiment = Experiment.on(scratch, progress)
+            return measure.run(experiment, asked, plan, progress)
     except Interrupted as exc:
-        output.note("interrupted" if left else "interrupted; the scratch databases are dropped")
+        output.note("interrupted" if left else "interrupted, the scratch databases are dropped")
         raise typer.Exit(exc.exit_code) from exc
     finally:
         output.notes(failure.one_line() for failure in left)
@@ -247,11 +262,11 @@ def _show(answer: Answer, wanted_format: Format | None, json: bool, svg: Path | 
     elif wanted_format is not None:
         write = settings.FORMATS[wanted_format.value]
         output.document(write(answer.settings, render.comments(answer)))
-        output.notes(answer.advice.conflicts)
+        output.notes((*answer.advice.conflicts, *answer.warnings))
     else:
         output.lines(render.lines(answer, output.width()))
     if svg is not None:
-        # Vega is for this only.
+        # Only this needs Vega.
         from pgsweep.report.tune_plot import svg as draw
 
         files.write(svg, draw(answer), "Name another file with --svg.")
@@ -275,7 +290,7 @@ def _apply(session: db.Session, answer: Answer, yes: bool) -> None:
         return
     with _uninterrupted():
         file = change.apply(session, identifier, found)
-    output.note(f"applied; --undo restores what there was, which is kept in {file}")
+    output.note(f"applied. --undo restores what there was, which is kept in {file}")
 
 
 def _undo(target: db.Target, yes: bool) -> int:
@@ -294,13 +309,13 @@ def _undo(target: db.Target, yes: bool) -> int:
             return 1
         with _uninterrupted():
             change.undo(session, identifier, found)
-    output.note("restored" if found else "all is as it was; forgotten")
+    output.note("restored" if found else "all is as it was, and is forgotten")
     return 0
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back: between the file and the server's settings nothing may be lost."""
+    """Hold Ctrl-C back. Between the file and the server's settings nothing may be lost."""
     interrupts = Interrupts()
     try:
         with interrupts.installed(), interrupts.held():

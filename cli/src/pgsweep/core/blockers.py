@@ -1,11 +1,17 @@
-"""The rows of sweep.blockers, concluded from core's views: what holds the horizon back; pure."""
+"""The rows of sweep.blockers, concluded from core's views: what holds the horizon back.
+
+All of it is pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from pgsweep.core.facts import Holder
 from pgsweep.model import Blocker
+
+EVERYWHERE = "dead rows of all tables of all databases"
 
 
 def literal(value: str) -> str:
@@ -23,11 +29,22 @@ def identifier(value: str) -> str:
 
 
 def blockers(holders: Iterable[Holder], dbname: str) -> tuple[Blocker, ...]:
-    """Return what holds dead rows back, the oldest first; what is as young as now is left out."""
+    """Return what holds dead rows back, the oldest first.
+
+    What is as young as now is left out. A snapshot's xmin is the oldest transaction that ran when
+    it was taken. While that transaction still runs, it is what holds the rows back. Others with
+    the same xmin do not, and to end them would free nothing.
+    """
+    holders = tuple(holders)
+    running = {holder.xid for holder in holders if holder.xid is not None}
+    inherited = [holder for holder in holders if _inherits(holder, running)]
+    # A standby or a slot in use makes a transaction felt in all databases.
+    passed_on = {holder.xmin for holder in inherited if holder.source in ("slot", "standby")}
     found = [
-        _blocker(holder, dbname)
+        _felt_everywhere(blocker) if holder.xid in passed_on and holder.xid else blocker
         for holder in holders
-        if max(holder.xid_age or 0, holder.catalog_xid_age or 0) > 0
+        if holder not in inherited and max(holder.xid_age or 0, holder.catalog_xid_age or 0) > 0
+        for blocker in (_blocker(holder, dbname),)
     ]
     return tuple(
         sorted(
@@ -40,6 +57,18 @@ def blockers(holders: Iterable[Holder], dbname: str) -> tuple[Blocker, ...]:
             ),
         )
     )
+
+
+def _inherits(holder: Holder, running: Collection[int | None]) -> bool:
+    """Tell whether its age is only that of somebody else's running transaction."""
+    # A slot that nobody uses, and one that decodes, keeps rows for itself.
+    if holder.source == "slot" and (not holder.active or holder.slot_type == "logical"):
+        return False
+    return holder.xmin is not None and holder.xmin != holder.xid and holder.xmin in running
+
+
+def _felt_everywhere(blocker: Blocker) -> Blocker:
+    return replace(blocker, withholds=EVERYWHERE)
 
 
 def _blocker(holder: Holder, dbname: str) -> Blocker:
@@ -96,9 +125,11 @@ def _state(holder: Holder) -> str | None:
 def affects(blocker: Blocker, dbname: str, is_shared: bool, is_catalog: bool) -> bool:
     """Tell whether it withholds dead rows of such a table of this database."""
     if blocker.kind == "logical slot":
-        # One with an xmin as well says that it withholds all tables.
+        # If the slot has an xmin as well, its row says that it withholds all tables.
         return is_catalog or is_shared or "all tables" in (blocker.withholds or "")
     if blocker.kind in ("physical slot", "standby feedback") or blocker.datname is None:
+        return True
+    if blocker.withholds == EVERYWHERE:
         return True
     return is_shared or blocker.datname == dbname
 
@@ -132,12 +163,12 @@ def _withholds(kind: str, holder: Holder, catalogs_only: bool, dbname: str) -> s
     if catalogs_only:
         return "dead rows of the system catalogs of all databases"
     if kind in ("logical slot", "physical slot", "standby feedback") or holder.datname is None:
-        return "dead rows of all tables of all databases"
+        return EVERYWHERE
     if holder.datname == dbname:
         return f'dead rows of all tables of database "{holder.datname}" and of the shared catalogs'
     return (
-        f'dead rows of database "{holder.datname}" and of the shared catalogs; '
-        "nothing else in this database"
+        f'dead rows of database "{holder.datname}" and of the shared catalogs, '
+        "but nothing else in this database"
     )
 
 
@@ -158,13 +189,13 @@ def _remedy(kind: str, holder: Holder) -> tuple[str, str]:
     if kind == "create index":
         return (
             f"SELECT pg_cancel_backend({pid});",
-            "the index built so far is lost; CONCURRENTLY leaves an invalid one, "
-            "to be removed by DROP INDEX CONCURRENTLY",
+            "the index built so far is lost. CONCURRENTLY leaves an invalid one. "
+            "DROP INDEX CONCURRENTLY removes that",
         )
     if kind == "vacuum":
         return (
             f"SELECT pg_cancel_backend({pid});",
-            "what it has done so far is lost; if autovacuum started it, it comes back",
+            "what it has done so far is lost. If autovacuum started it, it comes back",
         )
     if kind == "idle in transaction":
         return (
@@ -184,8 +215,8 @@ def _remedy(kind: str, holder: Holder) -> tuple[str, str]:
         )
     return (
         f"SELECT pg_cancel_backend({pid});",
-        "the running statement fails and its transaction is rolled back; "
-        "a dump or report has to begin again",
+        "the running statement fails and its transaction is rolled back. "
+        "A dump or report has to begin again",
     )
 
 
@@ -194,14 +225,14 @@ def _prepared(holder: Holder) -> tuple[str, str]:
     if gid.startswith("citus_"):
         return (
             "SELECT recover_prepared_transactions(); -- on the Citus coordinator",
-            "Citus decides by its own records whether it was committed; ROLLBACK PREPARED "
+            "Citus decides by its own records whether it was committed. ROLLBACK PREPARED "
             "by hand can leave the nodes with different data",
         )
     return (
         f"ROLLBACK PREPARED {literal(gid)}; "
         f"-- in database {identifier(holder.datname or '')}, or COMMIT PREPARED",
-        "its changes are lost for good; ask its transaction manager first, "
-        "which may already have committed the other half",
+        "its changes are lost for good. Ask its transaction manager first. "
+        "It may already have committed the other half",
     )
 
 
@@ -210,7 +241,7 @@ def _slot(kind: str, holder: Holder) -> tuple[str, str]:
     if kind == "physical slot":
         return (
             f"SELECT pg_drop_replication_slot({name});",
-            "its standby loses its place: when the WAL it still needs is gone, "
+            "its standby loses its place. When the WAL it still needs is gone, "
             "it has to be built anew",
         )
     if holder.active:

@@ -28,7 +28,7 @@ class Relation:
     main_reloptions: list[str] | None
     pages: int
     all_visible_pages: int
-    # None before 18, which does not count them.
+    # None means a server before 18, which does not count them.
     frozen_pages: int | None
     reltuples: float
     xid_age: int | None
@@ -47,21 +47,23 @@ class Relation:
 class Holder:
     """Something with an xmin: a session, a prepared transaction, a slot, a standby."""
 
-    # backend | prepared | slot | standby | setting
+    # "backend", "prepared", "slot", "standby" or "setting"
     source: str
     pid: int | None
     datname: str | None
     usename: str | None
-    # application, prepared transaction, slot or standby
+    # the name of an application, prepared transaction, slot or standby
     name: str | None
     state: str | None
     backend_type: str | None
-    # vacuum | analyze | rewrite | create index, of a backend that is at it
+    # What a backend is at: "vacuum", "analyze", "rewrite" or "create index".
     doing: str | None
     slot_type: str | None
     active: bool | None
     xmin: int | None
     xid_age: int | None
+    # Its own transaction id. None means that it only reads.
+    xid: int | None
     catalog_xid_age: int | None
     since: datetime | None
     query: str | None
@@ -69,10 +71,10 @@ class Holder:
 
 @dataclass(frozen=True)
 class Lock:
-    """A lock on a table of this database, held, that a vacuum would have to wait for."""
+    """A lock that is held on a table of this database. A vacuum would have to wait for it."""
 
     relid: int
-    # None: held by a prepared transaction.
+    # None means that a prepared transaction holds it.
     pid: int | None
     mode: str
     gid: str | None
@@ -86,11 +88,11 @@ class Lock:
 
 @dataclass(frozen=True)
 class Vacuum:
-    """A running vacuum, or a worker of the core daemon at anything."""
+    """A running vacuum, or a worker of the core daemon that does anything."""
 
     pid: int
     datname: str | None
-    # None: it does something else than vacuum, or nothing yet.
+    # None means that it does something else than vacuum, or nothing yet.
     relid: int | None
     phase: str | None
     is_worker: bool
@@ -120,7 +122,7 @@ class CoreFacts:
     vacuums: tuple[Vacuum, ...] = ()
     databases: tuple[DatabaseAge, ...] = ()
     xid_rate: XidRate | None = None
-    # The same relations some seconds before, if that was asked for.
+    # These are the same relations some seconds earlier, if that was asked for.
     earlier: dict[int, Relation] = field(default_factory=dict)
     earlier_at: datetime | None = None
     sees_everything: bool = True

@@ -1,8 +1,8 @@
-"""Autovacuum's settings for one table: the server's, overridden by storage parameters; pure.
+"""Autovacuum's settings for one table: the server's, overridden by storage parameters.
 
-Source: relation_needs_vacanalyze() in PostgreSQL's autovacuum.c (13 to 19). What a
-server does not have (autovacuum_vacuum_max_threshold before 18, weights before 19) is
-None here, and 1 for a weight.
+All of it is pure. The source is relation_needs_vacanalyze() in PostgreSQL's autovacuum.c (13 to
+19). What a server does not have (autovacuum_vacuum_max_threshold before 18, weights before 19) is
+None here, and a weight is 1.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ PG_STATISTIC = 2619
 class Options:
     """What autovacuum goes by for one table."""
 
-    # None: not set for this table.
+    # None means that it is not set for this table.
     enabled: bool | None
-    # Whose storage parameters these are: the table's own, or its main table's.
+    # Whether the storage parameters are those of its main table, and not its own.
     inherited: bool
     vacuum_threshold: float
     vacuum_scale_factor: float
     vacuum_max_threshold: float | None
-    # None: switched off.
+    # None means that it is switched off.
     insert_threshold: float | None
     insert_scale_factor: float
     analyze_threshold: float
@@ -78,7 +78,7 @@ def options_of(relation: Relation, settings: Mapping[str, str]) -> Options:
         return float(settings.get(f"autovacuum_{setting}", default))
 
     def capped(option: str, default: int) -> int:
-        """Return the smaller one: a table can only be earlier than the server."""
+        """Return the smaller one. A table can only be earlier than the server."""
         server = int(settings.get(f"autovacuum_{option}", default))
         value = number_of(given.get(f"autovacuum_{option}"))
         return server if value is None else min(server, int(value))
@@ -107,7 +107,7 @@ def options_of(relation: Relation, settings: Mapping[str, str]) -> Options:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How many rows make a table due; exceeded, not reached."""
+    """How many rows make a table due. It is due when it has more than that."""
 
     vacuum: float
     insert: float | None
@@ -125,7 +125,7 @@ def thresholds(relation: Relation, options: Options) -> Thresholds:
     if options.insert_threshold is not None:
         unfrozen = 1.0
         if relation.frozen_pages and relation.pages > 0:
-            # Statistics may have been set by hand: clamped, as core does.
+            # Statistics may have been set by hand. They are clamped, as core does.
             unfrozen = 1.0 - min(relation.frozen_pages, relation.pages) / relation.pages
         insert = options.insert_threshold + options.insert_scale_factor * rows * unfrozen
     analyze = options.analyze_threshold + options.analyze_scale_factor * rows
@@ -134,7 +134,7 @@ def thresholds(relation: Relation, options: Options) -> Thresholds:
 
 @dataclass(frozen=True)
 class Scores:
-    """How urgent a table is, in PostgreSQL 19's parts; 1 is due."""
+    """How urgent a table is, in PostgreSQL 19's parts. It is due at 1."""
 
     xid: float
     mxid: float
@@ -153,8 +153,8 @@ def scores(
 ) -> Scores:
     """Return the scores as PostgreSQL 19 defines them, on every version.
 
-    The parts are ages ÷ limits and rows ÷ thresholds; an age at which the failsafe
-    strikes is raised to the power of (age ÷ 100 million).
+    The parts are ages ÷ limits and rows ÷ thresholds. From the age on at which the failsafe
+    strikes, the part is raised to the power of (age ÷ 100 million).
     """
 
     def weight(name: str) -> float:

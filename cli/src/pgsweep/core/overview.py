@@ -1,7 +1,8 @@
-"""What `status` says of a server without the extension; pure."""
+"""What `status` says of a server without the extension. All of it is pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgsweep import compute
@@ -20,12 +21,12 @@ class Overview:
     daemon_on: bool
     workers: int
     max_workers: int
-    # running vacuums, the core daemon's among them
+    # the number of running vacuums, the core daemon's included
     vacuums: int
-    # of this database
+    # the number of tables of this database
     tables: int
     due: int
-    # the most urgent one
+    # the most urgent table
     worst: Table | None
     oldest: DatabaseAge | None
     blocker: Blocker | None
@@ -36,7 +37,10 @@ def overview(facts: CoreFacts) -> Overview:
     """Return how the core daemon is doing."""
     tables = [row.table for row in judge(facts) if row.relation.relkind in HEAPS]
     due = [table for table in tables if table.do_vacuum]
+    late = [table for table in tables if compute.times_over(table) > compute.OVERDUE_TIMES]
+    late.sort(key=compute.times_over, reverse=True)
     held = blockers(facts.holders, facts.server.dbname)
+    holder = compute.worst_holder(held, facts.server.now)
     workers = sum(1 for vacuum in facts.vacuums if vacuum.is_worker)
     most = int(facts.settings.get("autovacuum_max_workers", 3))
     oldest = max(facts.databases, key=lambda row: row.xid_age, default=None)
@@ -50,13 +54,17 @@ def overview(facts: CoreFacts) -> Overview:
         due=len(due),
         worst=max(due, key=lambda table: table.score or 0.0, default=None),
         oldest=oldest,
-        blocker=held[0] if held else None,
-        problems=_problems(facts, oldest, held[0] if held else None, workers >= most and bool(due)),
+        blocker=holder,
+        problems=_problems(facts, oldest, holder, late, workers >= most and bool(due)),
     )
 
 
 def _problems(
-    facts: CoreFacts, oldest: DatabaseAge | None, blocker: Blocker | None, busy: bool
+    facts: CoreFacts,
+    oldest: DatabaseAge | None,
+    blocker: Blocker | None,
+    late: Sequence[Table],
+    busy: bool,
 ) -> tuple[str, ...]:
     found: list[str] = []
     limit = facts.server.freeze_max_age
@@ -67,6 +75,8 @@ def _problems(
         found.append("track_counts is off: nobody can know which table needs a vacuum")
     if not boolean(facts.settings.get("autovacuum"), True):
         found.append("autovacuum is off: tables are vacuumed for their age only")
+    if late:
+        found.append(compute.overdue_text(len(late), late[0], compute.times_over(late[0])))
     if blocker is not None and compute.is_old(blocker, facts.server.now):
         found.append(
             f"horizon held by {described(blocker, facts.server.dbname)}: see pgsweep blockers"

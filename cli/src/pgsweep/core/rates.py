@@ -1,4 +1,4 @@
-"""How fast things grow, and when they will be there; pure."""
+"""How fast things grow, and when they will be there. All of it is pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 
 from pgsweep.core.facts import CoreFacts, Relation, XidRate
 
-# Below this a difference says nothing: the clock of a checkpoint has seconds.
+# Over a shorter time a difference says nothing, because the clock of a checkpoint has whole
+# seconds.
 LEAST_SECONDS = 10.0
 FARTHEST = timedelta(days=36_500)
 
 
 def when(now: datetime, missing: float, per_s: float | None) -> datetime | None:
-    """Return when so much more will be there; None: never, or not in a century."""
+    """Return when it will have grown by so much. None means never, or not in a century."""
     if per_s is None or per_s <= 0:
         return None
     seconds = max(missing, 0.0) / per_s
@@ -35,12 +36,18 @@ def xid_rate(
 
 
 def dead_per_s(facts: CoreFacts, relation: Relation) -> float | None:
-    """Return how fast rows die: measured, else the mean since the last vacuum."""
+    """Return how fast rows die.
+
+    The rate is measured if possible, and else the mean since the last vacuum.
+    """
     return _per_s(facts, relation, "dead_tuples")
 
 
 def inserted_per_s(facts: CoreFacts, relation: Relation) -> float | None:
-    """Return how fast rows are inserted: measured, else the mean since the last vacuum."""
+    """Return how fast rows are inserted.
+
+    The rate is measured if possible, and else the mean since the last vacuum.
+    """
     return _per_s(facts, relation, "ins_since_vacuum")
 
 

@@ -1,4 +1,4 @@
-"""The columns of sweep.tables, concluded from core's views; pure."""
+"""The columns of sweep.tables, concluded from core's views. All of it is pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pgsweep.core.options import (
 )
 from pgsweep.model import Table
 
-# The metadata schemas of known engines, as sweep.aux_schemas has them by default.
+# The metadata schemas of known engines. sweep.aux_schemas has the same by default.
 AUX_SCHEMAS = (
     "columnar",
     "columnar_internal",
@@ -26,7 +26,7 @@ AUX_SCHEMAS = (
     "cron",
     "partman",
 )
-# What holds rows, and so can be vacuumed.
+# These hold rows, and so they can be vacuumed.
 HEAPS = ("r", "m", "t")
 
 
@@ -38,7 +38,7 @@ class Judged:
     options: Options
     limits: Thresholds
     scores: Scores
-    # Due by its counters, were autovacuum not switched off for it.
+    # It is due by its counters, or would be if autovacuum were not switched off for it.
     due_by_rows: bool
     due_by_age: bool
     table: Table
@@ -172,7 +172,7 @@ def _decide(
         return "running", f"being vacuumed by process {vacuuming}"
     if not judged.due_by_age:
         if switch := switched_off(facts, judged):
-            return "disabled", f"{switch}; {why}"
+            return "disabled", f"{switch}, {why}"
         if statistics_missing(relation):
             return "unknown", "the statistics know nothing about it"
         if not judged.due_by_rows:
@@ -181,7 +181,7 @@ def _decide(
         pids = ", ".join(str(pid) for pid in judged.table.blocked_by or ())
         return (
             "locked",
-            f"{why}; locked by {f'process {pids}' if pids else 'a prepared transaction'}",
+            f"{why}, locked by {f'process {pids}' if pids else 'a prepared transaction'}",
         )
     return "due", why
 
@@ -213,7 +213,7 @@ def reason_of(judged: Judged) -> str:
         )
     dead, inserted = relation.dead_tuples, relation.ins_since_vacuum
     insert = limits.insert
-    # What is due comes first, then what is nearer.
+    # What is due comes first, then what is nearer to being due.
     inserts = insert is not None and inserted / max(insert, 1.0) > dead / max(limits.vacuum, 1.0)
     if insert is not None and inserts and dead <= limits.vacuum:
         return _counter("inserted tuples", inserted, insert)

@@ -1,1 +1,24 @@
-"""The SQL texts; each file is one query, read by pgsweep.db."""
+"""The SQL texts. Each file is one query.
+
+A line that ends in "-- from 18" or "-- before 18" is for these versions of the server only.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+
+@cache
+def text(name: str, version_num: int) -> bytes:
+    """Return the SQL of queries/<name>.sql for a server of this version (150020)."""
+
+    def fits(line: str) -> bool:
+        match = re.search(r"-- (before|from) (\d+)$", line)
+        if match is None:
+            return True
+        return (version_num >= int(match.group(2)) * 10000) == (match.group(1) == "from")
+
+    query = resources.files("pgsweep.queries").joinpath(f"{name}.sql").read_text("utf-8")
+    return "".join(line for line in query.splitlines(keepends=True) if fits(line.rstrip())).encode()

@@ -13,6 +13,7 @@ SELECT 'backend' AS source, a.pid, a.datname::text AS datname, a.usename::text A
        CASE WHEN age(a.backend_xmin) >= age(a.backend_xid) OR a.backend_xid IS NULL
             THEN a.backend_xmin ELSE a.backend_xid END::text::int8 AS xmin,
        greatest(age(a.backend_xmin), age(a.backend_xid)) AS xid_age,
+       a.backend_xid::text::int8 AS xid,
        NULL::int4 AS catalog_xid_age, a.xact_start AS since, a.query
 FROM pg_stat_activity a
 WHERE (a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL)
@@ -22,11 +23,11 @@ WHERE (a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL)
   AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = a.pid)
 UNION ALL
 SELECT 'prepared', NULL, database::text, owner::text, gid, NULL, NULL, NULL, NULL, NULL,
-       transaction::text::int8, age(transaction), NULL, prepared, NULL
+       transaction::text::int8, age(transaction), transaction::text::int8, NULL, prepared, NULL
 FROM pg_prepared_xacts
 UNION ALL
 SELECT 'slot', active_pid, database::text, NULL, slot_name::text, NULL, NULL, NULL,
-       slot_type, active, coalesce(xmin, catalog_xmin)::text::int8, age(xmin), age(catalog_xmin),
+       slot_type, active, coalesce(xmin, catalog_xmin)::text::int8, age(xmin), NULL, age(catalog_xmin),
        NULL::timestamptz, -- before 17
        inactive_since, -- from 17
        NULL
@@ -37,10 +38,10 @@ SELECT CASE WHEN EXISTS (SELECT FROM pg_replication_slots s
                          WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
             THEN 'backend' ELSE 'standby' END,
        pid, NULL, usename::text, nullif(application_name, ''), state, 'walsender', NULL, NULL, NULL,
-       backend_xmin::text::int8, age(backend_xmin), NULL, NULL, NULL
+       backend_xmin::text::int8, age(backend_xmin), NULL, NULL, NULL, NULL
 FROM pg_stat_replication r
 WHERE backend_xmin IS NOT NULL
 UNION ALL
-SELECT 'setting', NULL, NULL, NULL, name, NULL, NULL, NULL, NULL, NULL, NULL, setting::int4, NULL, NULL, NULL
+SELECT 'setting', NULL, NULL, NULL, name, NULL, NULL, NULL, NULL, NULL, NULL, setting::int4, NULL, NULL, NULL, NULL
 FROM pg_settings
 WHERE name = 'vacuum_defer_cleanup_age' AND setting <> '0'

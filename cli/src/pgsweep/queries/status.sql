@@ -7,5 +7,12 @@ SELECT sql_version, library_version, server_version_built, mode, effective_mode,
        (to_jsonb(s) ->> 'last_lock_time')::float8 AS last_lock_time,
        (to_jsonb(s) ->> 'max_lock_time')::float8 AS max_lock_time,
        (to_jsonb(s) ->> 'naptime')::float8 AS naptime,
-       (to_jsonb(s) ->> 'held_until')::timestamptz AS held_until
+       (to_jsonb(s) ->> 'overdue')::int8 AS overdue,
+       (to_jsonb(s) ->> 'horizon_age')::int8 AS horizon_age,
+       (to_jsonb(s) ->> 'held_until')::timestamptz AS held_until,
+       (to_jsonb(s) ->> 'runs_complete_since')::timestamptz AS runs_complete_since,
+       (to_jsonb(s) ->> 'visits')::int8 AS visits,
+       (to_jsonb(s) ->> 'surveys')::int8 AS surveys,
+       (to_jsonb(s) ->> 'visits_cpu_time')::float8 AS visits_cpu_time,
+       to_jsonb(s) ->> 'standby_conflicts' AS standby_conflicts
 FROM sweep.status s

@@ -34,7 +34,7 @@ DECISION_STYLE = {
 def table_columns(
     now: datetime, with_database: bool, with_frozen: bool = True
 ) -> tuple[Column[Table], ...]:
-    """Return the columns of tables; not every server knows how many pages are frozen."""
+    """Return the columns of tables. Not every server knows how many pages are frozen."""
 
     def name(table: Table) -> str:
         return compute.relation(table, with_database)
@@ -108,7 +108,10 @@ def table_lines(
 
 
 def cause_lines(causes: Sequence[Cause], width: int) -> list[Text]:
-    """Return causes with evidence, fix and risk, the worst first; a table's together."""
+    """Return causes with evidence, fix and risk, the worst first.
+
+    The causes of one table stand together.
+    """
     if not causes:
         return [Text("no table is due, and nothing keeps one from being vacuumed")]
     lines: list[Text] = []
@@ -134,7 +137,7 @@ def _part(label: str, value: str | None, width: int, lead: str = INDENT) -> list
 
 
 def _statement(label: str, value: str | None) -> list[Text]:
-    """Return a statement; it is to be copied, and so stays whole."""
+    """Return a statement. It stays whole because it is to be copied."""
     if not value:
         return []
     clean = text.printable(" ".join(value.split()))
@@ -214,7 +217,7 @@ def overview_lines(found: Overview, width: int) -> list[Text]:
         return [*lines, _labelled("problems", "none", width, "green")]
     shown = list(found.problems[:1])
     if len(found.problems) > 1:
-        shown.append("; ".join(found.problems[1:]))
+        shown.append(compute.sentences(*found.problems[1:]))
     for i, problem in enumerate(shown):
         lines.append(_labelled("problems" if i == 0 else "", problem, width, "bold red"))
     return lines
@@ -244,7 +247,7 @@ def _horizon(blocker: Blocker | None, dbname: str, now: datetime) -> str:
     if blocker is None:
         return "not held back"
     since = f" for {text.duration(now - blocker.since)}" if blocker.since else ""
-    age = f"{blocker.age or 0:,} transactions old"
+    age = compute.old(blocker.age)
     return f"held{since} by {described(blocker, dbname)}, {age}"
 
 
@@ -279,16 +282,19 @@ def _waited(row: Waiting, now: datetime) -> str:
 
 
 def _waiting_for(row: Waiting) -> Text:
-    style = "bold green" if row.requested else ""
+    style = "bold green" if row.requested_by else ""
     return Text(row.waiting_for or text.UNKNOWN, style=style)
 
 
 def queue_details(row: Waiting) -> str:
     """Return the line about the selected waiting table."""
+    asked = f"requested by {text.printable(row.requested_by)}" if row.requested_by else ""
+    reason = text.printable(row.reason or "")
     parts = [
         text.printable(compute.relation(row)),
-        "asked for" if row.requested else "",
-        text.printable(row.reason or ""),
+        asked,
+        # A table that is not due has no other reason.
+        reason if reason != asked else "",
         f"waiting for {text.printable(row.waiting_for)}" if row.waiting_for else "",
     ]
     return " · ".join(filter(None, parts))

@@ -47,6 +47,9 @@ def status(report: StatusReport) -> str:
             "databases": [dataclasses.asdict(database) for database in report.databases],
             "snoozed": report.snoozed,
             "problems": list(compute.problems(report)),
+            "due": compute.due(report.status, report.queue),
+            "overdue": [dataclasses.asdict(row) for row in compute.overdue(report.queue or ())],
+            "blockers": [dataclasses.asdict(row) for row in report.blockers or ()],
         }
     )
 

@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 def limit_lines(limits: Sequence[Limit], width: int) -> list[Text]:
-    """Return a line for each limit; the one that binds is marked."""
+    """Return a line for each limit. The one that binds is marked."""
     if not limits:
         return [Text("the governor has not published a budget", style="bold red")]
     layout = grid.fit(COLUMNS, width)
@@ -69,7 +69,10 @@ STEP_COLUMNS = (
 
 
 def step_lines(stretches: Sequence[Stretch], width: int) -> list[Text]:
-    """Return what the governor decided, the latest first; rates are MB/s at a stretch's end."""
+    """Return what the governor decided, the latest first.
+
+    Rates are MB/s at a stretch's end.
+    """
     if not stretches:
         return []
     layout = grid.fit(STEP_COLUMNS, width)

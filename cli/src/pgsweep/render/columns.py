@@ -13,12 +13,12 @@ from pgsweep.render import text
 from pgsweep.render.grid import Column
 
 BAR_WIDTH = 10
-# Below this a rate is the noise of one or two pages.
+# Over a shorter time than this a rate is the noise of one or two pages.
 RATE_NEEDS = timedelta(milliseconds=50)
 
 
 def progress_columns(now: datetime, with_bar: bool = True) -> tuple[Column[Line], ...]:
-    """Return the columns of running vacuums; `now` is the server's clock."""
+    """Return the columns of running vacuums. `now` is the server's clock."""
     columns = [
         Column[Line]("PID", lambda line: str(line.row.pid), 7, right=True),
         Column[Line]("WHO", _who, 8),
@@ -67,7 +67,10 @@ def _bar(line: Line) -> Text:
 
 
 def _done(line: Line) -> Text:
-    """Return how much of the whole is done; where that is not known, of the phase, dimmed."""
+    """Return how much of the whole is done.
+
+    Where that is not known, it is how much of the phase is done, dimmed.
+    """
     if line.row.done_pct is not None:
         return Text(text.percent(line.row.done_pct))
     return Text(text.percent(line.row.phase_pct), style="dim")
@@ -175,7 +178,7 @@ def _visit(db: Database, server: Server) -> str:
 
 
 def progress_details(row: Progress, now: datetime) -> tuple[str, str]:
-    """Return the two lines that say everything the table of running vacuums had no room for."""
+    """Return two lines with everything for which the table of running vacuums had no room."""
     first = [text.printable(compute.relation(row))]
     if row.phase_pct is not None:
         first.append(f"{text.phase(row.phase, row.index_pass)} {text.percent(row.phase_pct)}")

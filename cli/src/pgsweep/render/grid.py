@@ -19,8 +19,8 @@ GAP = 1
 class Column(Generic[T]):
     """How one column looks.
 
-    `priority` 0 always stays, higher ones leave first. `flex` columns share the room
-    that is left, up to `most` characters; `keep_end` cuts their text at the left.
+    A column of `priority` 0 always stays, and higher ones leave first. `flex` columns share the
+    room that is left, up to `most` characters. `keep_end` cuts their text at the left.
     """
 
     title: str
@@ -40,7 +40,7 @@ def fit(columns: Sequence[Column[T]], width: int) -> list[tuple[Column[T], int]]
         worst = max(column.priority for column in kept)
         if worst == 0:
             break
-        # Of equal priority the rightmost leaves.
+        # Of columns with equal priority the rightmost leaves.
         index = max(i for i, column in enumerate(kept) if column.priority == worst)
         del kept[index]
     widths = [column.width for column in kept]

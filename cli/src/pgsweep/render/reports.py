@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.checks import Check, Level
+from pgsweep.core.blockers import described
 from pgsweep.model import Database, Progress, Run, Server, StatusReport
 from pgsweep.render import columns, grid, text
 
@@ -31,6 +32,7 @@ def status_lines(report: StatusReport, width: int) -> list[Text]:
     server, status, hour = report.server, report.status, report.last_hour
     role = "standby" if server.in_recovery else "primary"
     up = text.duration(server.now - server.started_at)
+    kept = f" in the {compute.span_text(hour.since, server.now)} known" if hour.since else ""
     rows = [
         ("server", f"PostgreSQL {server.version.split()[0]}, {role}, up {up}"),
         ("pg_sweep", f"{status.library_version}, mode {_mode_text(report)}"),
@@ -39,12 +41,12 @@ def status_lines(report: StatusReport, width: int) -> list[Text]:
         ("due", _due_text(report)),
         (
             "last hour",
-            f"{compute.plural(hour.runs, 'run')}, "
+            f"{compute.plural(hour.runs, 'run')}{kept}, "
             f"{compute.plural(hour.tuples_removed, 'tuple')} removed, "
             f"{hour.failed:,} failed, {hour.cancelled:,} cancelled",
         ),
         ("oldest xid", _oldest_text(report.databases, server)),
-        ("ledger", _ledger_text(report)),
+        ("horizon", _horizon_text(report)),
     ]
     lines = [_labelled(label, value, width) for label, value in rows]
     found = compute.problems(report)
@@ -53,7 +55,7 @@ def status_lines(report: StatusReport, width: int) -> list[Text]:
         return lines
     shown = list(found)
     if len(found) > PROBLEM_LINES:
-        shown = [found[0], "; ".join(found[1:])]
+        shown = [found[0], compute.sentences(*found[1:])]
     for i, problem in enumerate(shown):
         lines.append(_labelled("problems" if i == 0 else "", problem, width, "bold red"))
     return lines
@@ -76,7 +78,8 @@ def _mode_text(report: StatusReport) -> str:
 
 def _due_text(report: StatusReport) -> str:
     status = report.status
-    due = f"{status.due or 0:,} of {compute.plural(status.relations or 0, 'relation')}"
+    relations = compute.plural(status.relations or 0, "relation")
+    due = f"{compute.due(status, report.queue):,} of {relations}"
     return f"{due}, {report.snoozed:,} snoozed" if report.snoozed else due
 
 
@@ -118,12 +121,18 @@ def _oldest_text(databases: Sequence[Database], server: Server) -> str:
     return f'{oldest.xid_age:,}, {pct:.0f} % of autovacuum_freeze_max_age, in "{oldest.datname}"'
 
 
-def _ledger_text(report: StatusReport) -> str:
-    status = report.status
-    runs = compute.plural(status.runs or 0, "run")
-    if status.runs_saved_at is None:
-        return f"{runs}, not saved yet"
-    return f"{runs}, saved {text.ago(status.runs_saved_at, report.server.now)}"
+def _horizon_text(report: StatusReport) -> str:
+    """Return who holds the horizon back, and for how long."""
+    if report.blockers is None:
+        return "unknown: sweep.blockers is missing"
+    now = report.server.now
+    worst = compute.worst_holder(report.blockers, now)
+    if worst is None:
+        return "nothing holds it back"
+    who = described(worst, report.server.dbname)
+    more = len(report.blockers) - 1
+    others = f", and {compute.plural(more, 'other')}" if more else ""
+    return f"held{compute.held_for(worst, now)} by {who}, {worst.age or 0:,} xids{others}"
 
 
 def doctor_lines(checks: Sequence[Check], width: int) -> list[Text]:
@@ -141,7 +150,7 @@ def doctor_lines(checks: Sequence[Check], width: int) -> list[Text]:
         )
         lines += [Text(indent + rest) for rest in wrapped[1:]]
         for fix in check.fix:
-            # Lines to be copied into a file or a shell are indented, and stay whole.
+            # Lines that are to be copied into a file or a shell are indented. They stay whole.
             copied = fix.startswith(" ")
             parts = [fix] if copied else textwrap.wrap(fix, max(30, width - len(indent) - 2))
             arrow = " " if copied else "→"

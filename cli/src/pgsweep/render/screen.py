@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TypeVar
 
 from rich.text import Text
 
 from pgsweep import compute
-from pgsweep.compute import Line
 from pgsweep.model import Database, Run, Server, Snapshot, Status, Waiting
 from pgsweep.render import answers, columns, grid, text
 from pgsweep.tui.state import Panel, Question, UiState, Verb, panels, waiting_key
@@ -74,8 +72,9 @@ def _state_line(snapshot: Snapshot, ui: UiState, width: int) -> Text:
     parts = [_mode(status, server)]
     parts.append(_launcher(status, server))
     parts.append((f"workers {text.count(status.workers)}/{text.count(status.max_workers)}", "", 2))
-    due_style = "bold yellow" if status.due else ""
-    parts.append((f"due {text.count(status.due)} of {text.count(status.relations)}", due_style, 1))
+    due = compute.due(status, snapshot.queue)
+    due_style = "bold yellow" if due else ""
+    parts.append((f"due {text.count(due)} of {text.count(status.relations)}", due_style, 1))
     oldest = compute.oldest_database(snapshot.databases)
     if oldest is not None and oldest.xid_age is not None:
         pct = compute.xid_pct(oldest.xid_age, server.freeze_max_age)
@@ -145,15 +144,18 @@ def progress_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> 
     out = [grid.header(layout)]
     out += _rows(lines, layout, selected, height - 1 - detail_rows, ui, Panel.PROGRESS)
     if detail_rows:
-        out += [Text()] * (height - len(out) - detail_rows)
-        out += _details(lines[selected], snapshot.server.now, width)
+        details = columns.progress_details(lines[selected].row, snapshot.server.now)
+        out = _at_bottom(out, details, width, height)
     return out
 
 
-def _details(line: Line, now: datetime, width: int) -> list[Text]:
+def _at_bottom(out: list[Text], details: Sequence[str], width: int, height: int) -> list[Text]:
+    """Return a panel with what is known about its selected row in the last lines."""
+    room = [Text()] * (height - len(out) - len(details))
     return [
-        Text(text.cut(detail, width), style="dim", no_wrap=True)
-        for detail in columns.progress_details(line.row, now)
+        *out,
+        *room,
+        *(Text(text.cut(detail, width), style="dim", no_wrap=True) for detail in details),
     ]
 
 
@@ -168,9 +170,7 @@ def runs_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> list
     out = [grid.header(layout)]
     out += _rows(runs, layout, selected, height - 1 - detail_rows, ui, Panel.RUNS)
     if detail_rows:
-        out += [Text()] * (height - len(out) - detail_rows)
-        detail = text.cut(columns.run_details(runs[selected]), width)
-        out.append(Text(detail, style="dim", no_wrap=True))
+        out = _at_bottom(out, [columns.run_details(runs[selected])], width, height)
     return out
 
 
@@ -197,9 +197,7 @@ def queue_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> lis
     out = [grid.header(layout)]
     out += _rows(waiting, layout, selected, height - 1 - detail_rows, ui, Panel.QUEUE)
     if detail_rows:
-        out += [Text()] * (height - len(out) - detail_rows)
-        detail = text.cut(answers.queue_details(waiting[selected]), width)
-        out.append(Text(detail, style="dim", no_wrap=True))
+        out = _at_bottom(out, [answers.queue_details(waiting[selected])], width, height)
     return out
 
 
@@ -216,7 +214,7 @@ def _rows(
     for index, item in enumerate(shown, start=first):
         line = grid.row(layout, item)
         if index == selected and ui.focus is panel:
-            # One style for the whole row: colours of single words would not stand on it.
+            # The whole row has one style, because colours of single words would not stand on it.
             line = Text(line.plain, style=SELECTED, no_wrap=True)
         out.append(line)
     return out
@@ -230,9 +228,13 @@ def panel_title(panel: Panel, snapshot: Snapshot | None) -> str:
         Panel.PROGRESS: len(compute.running(snapshot.progress)),
         Panel.RUNS: len(snapshot.runs),
         Panel.DATABASES: len(snapshot.databases),
-        Panel.QUEUE: len(snapshot.queue or ()),
+        Panel.QUEUE: compute.due(snapshot.status, snapshot.queue),
     }[panel]
-    return f"{panel.value} {panel.label} ({number})"
+    asked = 0
+    if panel is Panel.QUEUE:
+        asked = sum(row.score is None for row in snapshot.queue or ())
+    more = f" and {asked} asked for" if asked else ""
+    return f"{panel.value} {panel.label} ({number}{more})"
 
 
 def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
@@ -275,8 +277,8 @@ def heights(
 ) -> dict[Panel, int]:
     """Return the heights, frames included, of the panels that share `room` lines.
 
-    The panel in focus gets more; databases and the tables waiting never more than they
-    need. Where there is no room for all, databases and tables waiting take turns.
+    The panel in focus gets more. Databases and the tables waiting never get more than they need.
+    Where there is no room for all, databases and tables waiting take turns.
     """
     least = {Panel.PROGRESS: 7, Panel.RUNS: 5, Panel.DATABASES: 5}
     if waiting is not None:

@@ -14,7 +14,7 @@ WHO = {
     "autovacuum_wraparound": "antiwrap",
     "manual": "manual",
 }
-WHAT = {"VACUUM": "vac", "ANALYZE": "ana", "VACUUM FULL": "full"}
+WHAT = {"VACUUM": "vac", "ANALYZE": "ana", "VACUUM FULL": "full", "CLEAN": "cln"}
 WHO_STYLE = {
     "sweep": "bold green",
     "autovacuum": "cyan",
@@ -99,7 +99,7 @@ def duration(value: timedelta | None) -> str:
 
 
 def took(value: timedelta | None) -> str:
-    """Return how long something took; below ten seconds with milliseconds' precision."""
+    """Return how long something took. Below ten seconds it has milliseconds' precision."""
     if value is None:
         return UNKNOWN
     seconds = value.total_seconds()
@@ -144,7 +144,10 @@ def what(command: str | None) -> str:
 
 
 def phase(value: str | None, index_pass: int | None = None) -> str:
-    """Return core's name of a phase, shortened; from the second index pass on with its number."""
+    """Return core's name of a phase, shortened.
+
+    From the second index pass on it has the pass's number.
+    """
     if not value:
         return UNKNOWN
     short = PHASE.get(value, value)
@@ -166,7 +169,7 @@ def bar(pct: float | None, width: int) -> tuple[str, str]:
 def cut(value: str, width: int, keep_end: bool = False) -> str:
     """Return text that fits into so many cells of a terminal.
 
-    Of a table's name the end says most, so that can be kept instead of the start.
+    The end of a table's name says most, so it can be kept instead of the start.
     """
     if cell_len(value) <= width:
         return value
@@ -180,5 +183,15 @@ def cut(value: str, width: int, keep_end: bool = False) -> str:
 
 
 def printable(value: str) -> str:
-    """Return text without control characters: a table's name must not steer a terminal."""
-    return "".join(char if char.isprintable() else "?" for char in value)
+    r"""Return text with control characters as \x1b.
+
+    A table's name must not steer a terminal.
+    """
+    if value.isprintable():
+        return value
+    escaped = (char if char.isprintable() else _escaped(char) for char in value)
+    return "".join(escaped)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

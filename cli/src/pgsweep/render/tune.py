@@ -123,7 +123,7 @@ def plot_lines(answer: Answer, width: int) -> list[Text]:
 
 
 def fit_lines(answer: Answer, width: int) -> list[Text]:
-    """Return the line through the points, and what bends it."""
+    """Return the line through the points, and a note on what bends it."""
     if answer.measured.how == "history":
         return []
     return _labelled("fit", fit_sentence(answer), width)
@@ -139,10 +139,10 @@ def fit_sentence(answer: Answer) -> str:
     )
     if answer.measured.cost_per_row:
         nap = curve.naps / answer.measured.cost_per_row * 1000
-        words += f"; a dead row costs {answer.measured.cost_per_row:.1f} credits"
+        words += f". A dead row costs {answer.measured.cost_per_row:.1f} credits"
         words += f", a nap of {answer.measured.delay_ms:g} ms takes {nap:.2f} ms"
     if curve.most is not None:
-        words += f"; without naps it would be {curve.most:,.0f} rows/s"
+        words += f". Without naps it would be {curve.most:,.0f} rows/s"
     return words
 
 
@@ -152,11 +152,11 @@ def verdict_lines(answer: Answer, width: int) -> list[Text]:
     found = _labelled("recommend", _recommended(answer), width, "bold")
     for conflict in advice.conflicts:
         found += _labelled("conflict", conflict, width, "bold red")
-    for remark in advice.remarks:
+    for remark in (*answer.warnings, *advice.remarks):
         found += _labelled("note", remark, width, "yellow")
     if answer.verdict is None:
         return found + _labelled(
-            "verified", "no: nothing was run; --experiment does it", width, "yellow"
+            "verified", "no, nothing was run. --experiment does it", width, "yellow"
         )
     for number, (words, met) in enumerate(_verdicts(answer.verdict, answer.targets)):
         style = {True: "green", False: "bold red", None: "yellow"}[met]
@@ -170,8 +170,8 @@ def _recommended(answer: Answer) -> str:
     if advice.for_shares is None or advice.conflicts:
         return words
     if advice.for_shares > FAR * max(point.limit for point in answer.measured.points):
-        return f"{words}; the shares would allow far more"
-    return f"{words}; the shares would allow limit {advice.for_shares}"
+        return f"{words}. The shares would allow far more"
+    return f"{words}. The shares would allow limit {advice.for_shares}"
 
 
 def _verdicts(verdict: Verdict, targets: Targets) -> list[tuple[str, bool | None]]:
@@ -180,7 +180,7 @@ def _verdicts(verdict: Verdict, targets: Targets) -> list[tuple[str, bool | None
     found: list[tuple[str, bool | None]] = [
         (
             f"{_word(verdict.rate_met)}: {point.rows_per_s:,.0f} rows/s, wanted "
-            f"{targets.reclaim_rate:,.0f} ({off:+.1f}%; −5 to +20% is met)",
+            f"{targets.reclaim_rate:,.0f} ({off:+.1f}%, and −5 to +20% is met)",
             verdict.rate_met,
         )
     ]
@@ -215,7 +215,7 @@ def comments(answer: Answer) -> list[str]:
         met = "all met" if answer.kept else "NOT all met"
         found.append(f"measured at limit {point.limit}: {', '.join(figures)}: {met}")
     else:
-        met = "" if answer.kept else "; NOT all can be had"
+        met = "" if answer.kept else ", NOT all can be had"
         found.append(f"reckoned from sweep.runs, not verified{met}")
     return found
 
@@ -228,7 +228,7 @@ def change_lines(changes: Sequence[Change], what: str) -> list[Text]:
         to = "not set in postgresql.auto.conf" if change.to is None else change.to
         line = Text.assemble((f"  {change.name}: ", "bold"), f"{now} → ", (to, "bold green"))
         if change.instead_of is not None:
-            line.append(f"; was changed since, pgsweep had set {change.instead_of}", "bold red")
+            line.append(f", changed since: pgsweep had set {change.instead_of}", "bold red")
         found.append(line)
     return found
 
@@ -252,7 +252,7 @@ def document(answer: Answer) -> str:
                 "for_rate": advice.for_rate,
                 "for_shares": advice.for_shares,
                 "conflicts": list(advice.conflicts),
-                "remarks": list(advice.remarks),
+                "remarks": [*advice.remarks, *answer.warnings],
             },
             "verification": None
             if verdict is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgsweep.bench import verdict
@@ -12,6 +12,7 @@ from pgsweep.bench.verdict import Comparison
 from pgsweep.compute import plural
 from pgsweep.report.words import (
     Cell,
+    capital,
     cell,
     difference,
     number,
@@ -20,7 +21,10 @@ from pgsweep.report.words import (
     with_unit,
 )
 
-# Losses first, wherever figures are listed.
+# pg_sweep's settings begin with this. Without the mode pg_sweep would do nothing.
+OWN_SETTINGS, MODE = "sweep.", "sweep.mode"
+# Every throwaway server has these settings.
+BASE = "fsync = off, max_worker_processes = 16, every vacuum logged"
 ORDER = {"worse": 0, "better": 1, "same": 2, "unknown": 3, "info": 4}
 
 
@@ -43,9 +47,9 @@ class Row:
 
     metric: Metric
     judgement: str
-    # empty for a figure that is not judged
+    # It is empty for a figure that is not judged.
     change: str
-    # one for each column of the section; None where there are no samples
+    # There is one for each column of the section. It is None where there are no samples.
     cells: tuple[Cell | None, ...]
     said: SaidInRow | None
     comparison: Comparison | None
@@ -57,10 +61,10 @@ class Section:
 
     anchor: str
     experiment: Experiment
-    # set where the experiment ran on several
+    # It is set where the experiment ran on several.
     version: str
     variants: tuple[Variant, ...]
-    # label of the server that ours is held against
+    # the label of the server that ours is held against
     against: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
@@ -68,6 +72,17 @@ class Section:
     def judged(self, *judgements: str) -> tuple[Row, ...]:
         """Return the rows with one of these verdicts."""
         return tuple(row for row in self.rows if row.judgement in judgements)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Return sentences that say what was set, and whether pg_sweep's own are the defaults."""
+        return tuple(_settings(self.variants))
+
+    @property
+    def ours(self) -> str:
+        """Return what was set for our server only, beside the library and its mode."""
+        ours, other, *_ = self.variants
+        return _ours(ours, other)
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -125,7 +140,7 @@ class Change:
     after: Cell
     judgement: str
     change: str
-    # the server without pg_sweep changed in this figure too: not our doing alone
+    # The server without pg_sweep changed in this figure too. So it is not our doing alone.
     other_too: bool
 
 
@@ -151,6 +166,32 @@ class Since:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """One figure that differs, as the head of the report shows it."""
+
+    section: Section
+    row: Row
+    # "312 MB with pg_sweep, 240 MB for stock"
+    values: str
+    # how many times the one is the other
+    times: float
+
+    @property
+    def where(self) -> str:
+        """Return the experiment, and what was set for our server only.
+
+        A section that has a difference begins with our server and the other one.
+        """
+        kind = ", a timing" if self.row.metric.kind == "time" else ""
+        return f"{self.section.experiment.name}{kind}: {self.section.ours}"
+
+    @property
+    def text(self) -> str:
+        """Return all of it on one line."""
+        return f"{capital(self.row.metric.label)}: {self.row.change}. {self.values} ({self.where})"
+
+
+@dataclass(frozen=True)
 class Report:
     """All that a report of results shows."""
 
@@ -159,9 +200,34 @@ class Report:
     tallies: tuple[Tally, ...]
     since: tuple[Since, ...]
 
+    def differences(self, judgement: str) -> tuple[Difference, ...]:
+        """Return the figures that are better, or worse, the greatest difference first."""
+        found = [
+            _difference(section, row)
+            for section in self.sections
+            for row in section.judged(judgement)
+        ]
+        return tuple(sorted(found, key=lambda one: -one.times))
+
+    @property
+    def same(self) -> tuple[tuple[Section, int], ...]:
+        """Return how many figures of each section are the same, where there are any."""
+        counts = ((section, len(section.judged("same"))) for section in self.sections)
+        return tuple((section, count) for section, count in counts if count)
+
+    @property
+    def same_text(self) -> str:
+        """Return how many figures are the same, and in which experiments."""
+        total = sum(count for _, count in self.same)
+        each = ", ".join(f"{section.experiment.name} {count}" for section, count in self.same)
+        return f"The same in {plural(total, 'figure')}: {each}." if total else ""
+
 
 def build(results: Sequence[Result]) -> Report:
-    """Return the report of one or several results: each experiment as it came out last."""
+    """Return the report of one or several results.
+
+    It shows each experiment as it came out last.
+    """
     latest: dict[str, Experiment] = {}
     for result in results:
         for experiment in result.experiments:
@@ -171,7 +237,7 @@ def build(results: Sequence[Result]) -> Report:
         results=tuple(results),
         sections=sections,
         tallies=tuple(_tally(kind, sections) for kind in ("counter", "time")),
-        # results of different experiments have nothing to be compared
+        # Results of different experiments have nothing in common to be compared.
         since=tuple(
             since
             for number in range(1, len(results))
@@ -248,16 +314,82 @@ def _said(experiment: Experiment, metric: Metric) -> SaidInRow | None:
     )
 
 
+def _settings(variants: Sequence[Variant]) -> Iterator[str]:
+    """Return what all servers have, then what is special to each.
+
+    Everything else is a default.
+    """
+    if not variants:
+        return
+    common = _common(variants)
+    if len(variants) == 1 and {"autovacuum", "shared_preload_libraries"} <= {*common}:
+        # Only these settings were asked of a server that was there already.
+        yield f"An existing server, with {_assignments(common)} among other settings of its own."
+        return
+    told = ", ".join(filter(None, (_assignments(common), BASE)))
+    yield f"All servers: {told}. All else is PostgreSQL's default."
+    for variant in variants:
+        rest = {name: value for name, value in variant.settings.items() if name not in common}
+        rest.pop("shared_preload_libraries", None)
+        own = {name: value for name, value in rest.items() if name.startswith(OWN_SETTINGS)}
+        others = _assignments({name: rest[name] for name in rest if name not in own})
+        said = [others] if others else []
+        mode = own.pop(MODE, None)
+        if mode is not None:
+            if own:
+                said.append(
+                    f"{MODE} = {mode}, and not pg_sweep's default settings: {_assignments(own)}"
+                )
+            else:
+                said.append(f"{MODE} = {mode}, all else at pg_sweep's defaults")
+        elif own:
+            said.append(_assignments(own))
+        if said:
+            yield f"{capital(variant.label)}: {'; '.join(said)}."
+
+
+def _common(variants: Sequence[Variant]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in variants[0].settings.items()
+        if all(variant.settings.get(name) == value for variant in variants)
+    }
+
+
+def _ours(ours: Variant, other: Variant) -> str:
+    """Return the settings of our server that the other does not have."""
+    apart = ("shared_preload_libraries", MODE)
+    own = {
+        name: value
+        for name, value in ours.settings.items()
+        if name not in apart and other.settings.get(name) != value
+    }
+    return _assignments(own) or "pg_sweep's defaults"
+
+
+def _assignments(settings: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in sorted(settings.items()))
+
+
 def loss_sentence(row: Row, against: str) -> str:
-    """Return what is worse, by how much, in words."""
+    """Return in words what is worse and by how much."""
+    return sentence(f"{row.metric.label}: {_values(row, against)}: {row.change}")
+
+
+def _values(row: Row, against: str) -> str:
     assert row.comparison is not None
     ours, other = row.comparison.ours, row.comparison.other
     assert ours is not None
     assert other is not None
-    return sentence(
-        f"{row.metric.label}: {with_unit(ours.median, row.metric)} with pg_sweep, "
-        f"{with_unit(other.median, row.metric)} for {against}: {row.change}"
+    return (
+        f"{with_unit(ours.median, row.metric)} with pg_sweep, "
+        f"{with_unit(other.median, row.metric)} for {against}"
     )
+
+
+def _difference(section: Section, row: Row) -> Difference:
+    assert row.comparison is not None
+    return Difference(section, row, _values(row, section.against), row.comparison.times)
 
 
 def _tally(kind: str, sections: Iterable[Section]) -> Tally:

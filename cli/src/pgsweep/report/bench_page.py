@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from pgsweep.bench.result import Series
-from pgsweep.report import bench_plots, page, palette
+from pgsweep.report import bench_plots, day_plot, page, palette
 from pgsweep.report.bench_model import Report, Row, Section, Tally, result_label
 from pgsweep.report.svg import Plot
 from pgsweep.report.words import capital, with_unit
 
 BETTER = {"lower": "less is better", "higher": "more is better", "info": "for information"}
-# beside the comparison; what is more is folded away
+# This many of the better figures stand beside the worse ones at least. More are folded away.
+SHOWN_BETTER = 8
+# This many series stand beside the comparison. More are folded away.
 SHOWN_SERIES = 2
 
 
@@ -33,10 +36,13 @@ def html(report: Report) -> str:
         lead=" · ".join(result_label(result) for result in report.results),
         report=report,
         drawn={section.anchor: plots(section) for section in report.sections},
-        losses=[(section, section.losses) for section in report.sections if section.losses],
+        worse=report.differences("worse"),
+        better_ones=report.differences("better"),
+        same_count=sum(count for _, count in report.same),
         any_judged=any(tally.judged for tally in report.tallies),
         several_versions=len({section.version for section in report.sections}) > 1,
         shares={tally.kind: share(tally) for tally in report.tallies},
+        shown_better=max(SHOWN_BETTER, len(report.differences("worse"))),
         better=BETTER,
         result_label=result_label,
     )
@@ -64,6 +70,8 @@ def plots(section: Section) -> Drawn:
     bars = [bar for row in section.rows if (bar := _bar(row)) is not None]
     name = section.anchor
     first = [bench_plots.comparison(bars, section.against, f"{name}-against")] if bars else []
+    if (day := day_plot.plot(section, f"{name}-together")) is not None:
+        return Drawn((*first, day), tuple(_over_time(section, day_plot.PANELS)))
     over_time = _over_time(section)
     first += over_time[:SHOWN_SERIES]
     return Drawn(tuple(first), tuple(over_time[SHOWN_SERIES:]))
@@ -87,13 +95,13 @@ def _bar(row: Row) -> bench_plots.Bar | None:
     return bench_plots.Bar(row.metric.label, values, row.judgement, None, infinite)
 
 
-def _over_time(section: Section) -> list[Plot]:
+def _over_time(section: Section, but: Container[str] = ()) -> list[Plot]:
     """Return a plot for each figure that was followed over time, on all servers."""
     colours = palette.variants(tuple(variant.name for variant in section.variants))
     lines: dict[str, list[tuple[str, str, Series]]] = {}
     for variant, colour in zip(section.variants, colours, strict=True):
         for series in variant.series:
-            if series.points:
+            if series.points and series.name not in but:
                 lines.setdefault(series.name, []).append((variant.label, colour, series))
     drawn = []
     for name, found in lines.items():

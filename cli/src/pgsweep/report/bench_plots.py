@@ -12,7 +12,7 @@ from pgsweep.report.palette import variable
 from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
 from pgsweep.report.words import SIGNS, capital
 
-# Beyond it a bar is cut off; what it stands for is written beside it.
+# Beyond it a bar is cut off, and what it stands for is written beside it.
 MOST_TIMES = 32.0
 LEAST_TIMES = 2.0
 # From or to zero is no number of times, but more than this.
@@ -25,7 +25,7 @@ TICKS = (1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 @dataclass(frozen=True)
 class Bar:
-    """One figure relative to the other server's; `times` > 1 is better, whatever "better" is."""
+    """One figure relative to the other server's: `times` > 1 is better, whatever "better" is."""
 
     label: str
     # with its unit, for the tooltip

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pgsweep import compute
-from pgsweep.model import Day, Decision, Holder, Run, StatusReport
+from pgsweep.core.blockers import described
+from pgsweep.model import Blocker, Database, Day, Decision, Run, StatusReport
 from pgsweep.render import text
 from pgsweep.report import live_sums
 from pgsweep.report.live_plots import WHO
 from pgsweep.report.live_sums import TableTotal
 
 MOST_ROWS = 25
-# What holds the horizon back no further than this is what a busy server always has.
-OLD_XIDS = 1_000_000
-OLD_SINCE = timedelta(hours=1)
+# Who has held the horizon for less than this is gone when the page is read.
+A_MOMENT = timedelta(minutes=1)
+MANY_XIDS = 10_000
 BY = {name: f"by {who}" for name, who in WHO.items()} | {"manual": "by hand"}
 # Decisions after which nothing is left to be explained.
-SETTLED = ("vacuumed", "below threshold")
+SETTLED = ("vacuumed", "below threshold", "analyzed", "temporary", "waits for checkpoint")
+# Their reason is the mode of now, not the mode of the time when it was decided.
+OBSERVED = ("would vacuum", "would analyze")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title; numbers are aligned at the right."""
+    """A column's title. Numbers are aligned at the right."""
 
     title: str
     right: bool = False
@@ -33,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text with what is said above it; without rows only that."""
+    """A table of text with what is said above it. Without rows there is only that text."""
 
     title: str
     text: str
@@ -50,6 +53,8 @@ class Today:
     text: str
     problems: tuple[str, ...]
     totals: tuple[TableTotal, ...]
+    # From when on the plots over time are whole. It is empty if all of them is whole.
+    single_runs: str
     horizon: Table
     tables: Table
     decisions: Table
@@ -62,13 +67,21 @@ def build(day: Day) -> Today:
     role = "standby" if server.in_recovery else "primary"
     totals = tuple(live_sums.by_table(day))
     where = f"{server.host}:{server.port}" if server.host else f"port {server.port}"
-    status = StatusReport(server, day.status, day.last_hour, day.progress, day.databases)
+    status = StatusReport(
+        server,
+        day.status,
+        day.last_hour,
+        day.progress,
+        day.databases,
+        queue=day.queue,
+        blockers=day.blockers,
+    )
     return Today(
-        title="The last day's vacuums",
+        title=f"Vacuums of the {_span(day)}",
         lead=text.printable(
             f"PostgreSQL {server.version.split()[0]}, {role}, {where}, "
             f"read {server.now.astimezone():%Y-%m-%d %H:%M %Z}; "
-            f"sweep.mode {day.status.mode}"
+            f"sweep.mode is now {day.status.mode}"
             + (
                 f", in effect {day.status.effective_mode}"
                 if day.status.effective_mode != day.status.mode
@@ -78,11 +91,17 @@ def build(day: Day) -> Today:
         text=_in_short(day, totals),
         problems=tuple(_capital(problem) for problem in _problems(day, status)),
         totals=totals,
+        single_runs=single_runs(day),
         horizon=_horizon(day),
         tables=_tables(totals),
         decisions=_decisions(day),
         databases=_databases(day),
     )
+
+
+def _span(day: Day) -> str:
+    """Return "last day", or "last 5 h" if no more is known."""
+    return compute.last(day.since, day.server.now, "day")
 
 
 def _capital(problem: str) -> str:
@@ -91,27 +110,51 @@ def _capital(problem: str) -> str:
 
 def _in_short(day: Day, totals: Sequence[TableTotal]) -> str:
     if not totals:
-        return "No vacuum ran in the last day, and none is running."
-    who = Counter(live_sums.starter(row) for row in live_sums.whole(day))
+        return f"No vacuum ran in the {_span(day)}, and none is running."
+    who: Counter[str] = Counter()
+    for total in totals:
+        who += total.runs_by
     sums = {kind: sum(total.mb[kind] for total in totals) for kind in live_sums.KINDS}
-    ends = live_sums.outcomes(day.runs)
+    ends = live_sums.outcomes(day)
     bad = [f"{ends[name]:,} {name}" for name in ("failed", "cancelled", "skipped") if ends[name]]
-    analyzes = sum(row.command == "ANALYZE" for row in live_sums.whole(day))
-    vacuums = len(live_sums.whole(day)) - analyzes
+    vacuums, analyzes = live_sums.commands(day)
     what = f"{compute.plural(vacuums, 'vacuum')} and {compute.plural(analyzes, 'analyze')}"
     parts = [
-        f"{what} of {compute.plural(len(totals), 'table')}: "
+        f"{what} of {_tables_counted(totals)}: "
         + ", ".join(f"{number:,} {BY[name]}" for name, number in who.most_common()),
         f"{megabytes(sums['read'])} read, {megabytes(sums['dirtied'])} dirtied, "
         f"{megabytes(sums['wal'])} of WAL",
-        _running(len(compute.running(day.progress))),
-        ", ".join(bad) if bad else "none failed",
     ]
+    if day.history_since is not None:
+        parts.append(
+            f"counted by the hour, from {day.history_since.astimezone():%Y-%m-%d %H:%M} on"
+        )
+    running = len(compute.running(day.progress))
+    if running:
+        parts.append(f"{running} of them {'is' if running == 1 else 'are'} running now")
+    if bad:
+        parts.append(", ".join(bad))
     return "; ".join(parts) + "."
 
 
-def _running(number: int) -> str:
-    return f"{number or 'none'} of them {'is' if number == 1 else 'are'} running now"
+def _tables_counted(totals: Sequence[TableTotal]) -> str:
+    tables = sum(total.name != live_sums.REST for total in totals)
+    more = " and others" if tables < len(totals) else ""
+    return f"{compute.plural(tables, 'table')}{more}"
+
+
+def single_runs(day: Day) -> str:
+    """Return since when the plots over time show every run.
+
+    The answer is empty if they show all of them.
+    """
+    if not day.history or day.runs_since is None:
+        return ""
+    return (
+        "Single runs are all known since "
+        f"{day.runs_since.astimezone():%Y-%m-%d %H:%M}. "
+        "Of earlier ones only those that are still kept are shown."
+    )
 
 
 def megabytes(value: float) -> str:
@@ -121,24 +164,19 @@ def megabytes(value: float) -> str:
 
 def _problems(day: Day, status: StatusReport) -> list[str]:
     found = list(compute.problems(status))
-    found += [
-        f"{_holder_text(holder)} holds back the removal of dead rows"
-        for holder in day.holders
-        if _old(holder, day)
-    ]
     kept = sum(run.dead_not_removable or 0 for run in _last_of_each(day.runs))
-    if kept:
-        oldest = max(day.holders, key=lambda holder: holder.xid_age or 0, default=None)
-        why = f"; the oldest holder now is {_holder_text(oldest)[:-1]}" if oldest else ""
+    worst = compute.worst_holder(day.blockers or (), day.server.now)
+    # The next vacuum removes what somebody needed for a moment only.
+    if kept and worst is not None and compute.is_old(worst, day.server.now):
         found.append(
-            f"the last runs of their tables left {kept:,} dead rows that somebody may still need"
-            + why
+            f"the last runs of their tables left {kept:,} dead rows that somebody may still need. "
+            f"The oldest holder now is {_holder_text(worst, day)}"
         )
     return found
 
 
 def _last_of_each(runs: Sequence[Run]) -> list[Run]:
-    """Return the last vacuum of each table; runs come latest first."""
+    """Return the last vacuum of each table. The runs come latest first."""
     last: dict[tuple[int | None, int | None], Run] = {}
     for run in runs:
         if run.command != "ANALYZE":
@@ -146,22 +184,14 @@ def _last_of_each(runs: Sequence[Run]) -> list[Run]:
     return list(last.values())
 
 
-def _age(holder: Holder) -> int:
-    return max(holder.xid_age or 0, holder.catalog_xid_age or 0)
+def _holder_text(holder: Blocker, day: Day) -> str:
+    return f"{described(holder, day.server.dbname)}, {compute.old(holder.age)}"
 
 
-def _old(holder: Holder, day: Day) -> bool:
-    long = holder.since is not None and day.server.now - holder.since > OLD_SINCE
-    # A standby is connected for long without holding much back.
-    return _age(holder) > OLD_XIDS or (
-        long and holder.kind != "standby feedback" and _age(holder) > 0
-    )
-
-
-def _holder_text(holder: Holder) -> str:
-    name = f' "{text.printable(holder.name)}"' if holder.name else ""
-    pid = f" of process {holder.pid}" if holder.pid and holder.kind == "transaction" else ""
-    return f"{holder.kind}{name}{pid}, {_age(holder):,} transactions old,"
+def _lasts(holder: Blocker, now: datetime) -> bool:
+    """Tell whether a holder is more than what every busy server always has."""
+    since = compute.held_since(holder)
+    return (holder.age or 0) >= MANY_XIDS or (since is not None and now - since >= A_MOMENT)
 
 
 def _horizon(day: Day) -> Table:
@@ -172,25 +202,31 @@ def _horizon(day: Day) -> Table:
         Column("For", right=True),
         Column("Transactions", right=True),
         Column("State"),
+        Column("Withholds"),
     )
     rows = []
-    for holder in day.holders:
-        took = text.duration(day.server.now - holder.since) if holder.since else text.UNKNOWN
-        state = holder.state or ""
-        if holder.active is not None:
-            state = f"{state}, {'active' if holder.active else 'inactive'}".strip(", ")
-        if holder.xid_age is None and holder.catalog_xid_age is not None:
-            state = f"{state}, catalogs only".strip(", ")
+    lasting = [row for row in day.blockers or () if _lasts(row, day.server.now)]
+    for holder in lasting:
+        since = compute.held_since(holder)
+        took = text.duration(day.server.now - since) if since else text.UNKNOWN
         who = " ".join(
             filter(None, (holder.name, holder.usename, f"pid {holder.pid}" if holder.pid else ""))
         )
-        values = (holder.kind, who, holder.datname or "", took, f"{_age(holder):,}", state)
+        values = (
+            *(holder.kind, who, holder.datname or "", took, f"{holder.age or 0:,}"),
+            *(holder.state or "", holder.withholds or ""),
+        )
         rows.append(tuple(text.printable(value) for value in values))
-    said = (
-        "Dead rows that became dead after the oldest of these cannot be removed by any vacuum."
-        if rows
-        else "Nothing holds the xmin horizon back: vacuums can remove every dead row."
-    )
+    if day.blockers is None:
+        said = "This version of the extension does not say it: sweep.blockers is missing."
+    elif rows:
+        said = (
+            "Dead rows that became dead after the oldest of these cannot be removed by any vacuum."
+        )
+    elif day.blockers:
+        said = "Nothing has held the xmin horizon back for longer than a minute."
+    else:
+        said = "Nothing holds the xmin horizon back: vacuums can remove every dead row."
     return Table("What holds the horizon", said, columns, tuple(rows))
 
 
@@ -206,6 +242,7 @@ def _tables(totals: Sequence[TableTotal]) -> Table:
         Column("Removed", right=True),
         Column("Not removable", right=True),
     )
+    telling = [total for total in totals if _tells(total)]
     rows = tuple(
         (
             text.printable(total.name),
@@ -218,33 +255,64 @@ def _tables(totals: Sequence[TableTotal]) -> Table:
             text.count(total.removed),
             text.count(total.kept),
         )
-        for total in totals[:MOST_ROWS]
+        for total in telling[:MOST_ROWS]
     )
-    said = (
-        f"The {MOST_ROWS} of {len(totals):,} tables whose vacuums cost most; "
-        if len(totals) > MOST_ROWS
-        else ""
-    )
-    said += (
-        "rows removed are counted where a run told them."
-        if rows
-        else "No table was vacuumed in this time."
-    )
-    return Table("Tables by cost", said[:1].upper() + said[1:], columns, rows)
+    if not totals:
+        said = "No table was vacuumed in this time."
+    else:
+        said = (
+            "Rows removed are counted where a run told them. Not removable are those that the "
+            "last vacuum left, which each finds again."
+        )
+        if len(telling) > MOST_ROWS:
+            said += (
+                f" These are the {MOST_ROWS} of {len(telling):,} tables whose vacuums cost most."
+            )
+        idle = len(totals) - len(telling)
+        if idle:
+            said += f" Left out: {compute.plural(idle, 'table')} whose vacuums cost nothing."
+    return Table("Tables by cost", said, columns, rows)
+
+
+def _tells(total: TableTotal) -> bool:
+    """Tell whether its vacuums did anything at all."""
+    return bool(total.cost or total.removed or total.kept)
 
 
 def _decision_name(row: Decision) -> str:
     return text.printable(compute.relation(row))
 
 
+def _last_ends(runs: Sequence[Run]) -> dict[tuple[int | None, int | None], datetime]:
+    """Return when each table was last vacuumed."""
+    ends: dict[tuple[int | None, int | None], datetime] = {}
+    for run in runs:
+        if run.command != "ANALYZE" and run.outcome == "done" and run.ended_at is not None:
+            key = (run.datid, run.relid)
+            ends[key] = max(run.ended_at, ends.get(key, run.ended_at))
+    return ends
+
+
+def _why(row: Decision) -> str:
+    return "sweep.mode was observe" if row.decision in OBSERVED else row.reason or ""
+
+
 def _decisions(day: Day) -> Table:
     columns = (Column("Table"), Column("Decision"), Column("Why"), Column("Last", right=True))
-    open_ones = [row for row in day.decisions if row.decision not in SETTLED]
+    begin = day.since or day.server.now - timedelta(hours=day.hours)
+    ended = _last_ends(day.runs)
+    open_ones = [
+        row
+        for row in day.decisions
+        if row.decision not in SETTLED
+        and row.last_at is not None
+        and max(begin, ended.get((row.datid, row.relid), begin)) <= row.last_at
+    ]
     rows = tuple(
         (
             _decision_name(row),
             row.decision or text.UNKNOWN,
-            text.printable(row.reason or ""),
+            text.printable(_why(row)),
             text.ago(row.last_at, day.server.now),
         )
         for row in open_ones[:MOST_ROWS]
@@ -274,6 +342,12 @@ def _databases(day: Day) -> Table:
         Column("Age of oldest row", right=True),
         Column("pg_sweep"),
     )
+
+    def tells(db: Database) -> bool:
+        pct = compute.xid_pct(db.xid_age or 0, day.server.freeze_max_age)
+        return bool(db.relations or db.due) or pct >= compute.XID_WARN_PCT
+
+    shown = [db for db in day.databases if tells(db)]
     rows = tuple(
         (
             text.printable(db.datname),
@@ -283,7 +357,10 @@ def _databases(day: Day) -> Table:
             _xid_age(db.xid_age or 0, day.server.freeze_max_age),
             text.printable("takes care" if db.ours else db.reason or "does not look there"),
         )
-        for db in day.databases[:MOST_ROWS]
+        for db in shown[:MOST_ROWS]
     )
     said = "Age in transactions, and in % of autovacuum_freeze_max_age, where a vacuum is forced."
+    if len(shown) < len(day.databases):
+        left = [db.datname for db in day.databases if db not in shown]
+        said += f" Nothing is known of {text.printable(', '.join(left))}."
     return Table("Databases", said, columns, rows)

@@ -22,12 +22,16 @@ WHO = {
     "manual": "manual",
 }
 KINDS = {"read": "read", "dirtied": "dirtied", "wal": "WAL"}
-# of 24 hours at MOST_TABLES bars: enough to be seen, little enough to be loaded
+# As wide as this, a bar of 24 hours at MOST_TABLES bars can be seen, and the page stays small
+# enough to load.
 SHORTEST_PX = 1.6
 
 
 def milliseconds(when: datetime) -> int:
-    """Return the local time as a plot takes it: as if it were UTC's, so that no zone is applied."""
+    """Return the local time in the form that a plot takes.
+
+    It is given as if it were UTC's, so that no zone is applied.
+    """
     local = when.astimezone()
     shift = local.utcoffset() or timedelta(0)
     return round((local.timestamp() + shift.total_seconds()) * 1000)
@@ -66,7 +70,7 @@ def _starter_colour(present: Sequence[str], narrow: bool) -> Spec:
 
 
 def _names(rows: Sequence[tuple[str, str]], y: Spec, width: int) -> list[Spec]:
-    """Return the lines of text above the bars: a name at the left, what it adds up to right."""
+    """Return the lines of text above the bars: a name at the left, its sum at the right."""
     values = [{"table": name, "note": note} for name, note in rows]
     layers = []
     for field, align, x, limit in (

@@ -1,18 +1,20 @@
-"""Sums over a day of vacuums: pure, rows in, numbers out."""
+"""Sums over a day of vacuums. Rows go in, numbers come out, and nothing else happens."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pgsweep import compute
-from pgsweep.model import Day, Progress, Run
+from pgsweep.model import Day, HourOfTable, Progress, Run
 
 MB = 1024 * 1024
-# So much is shown even if all vacuums ran within seconds.
+# This span is shown even if all vacuums ran within seconds.
 LEAST_SPAN = timedelta(minutes=1)
+# This stands for the tables for which sweep.history has no room.
+REST = "other tables"
 STARTERS = ("sweep", "autovacuum", "autovacuum_wraparound", "manual")
 KINDS = ("read", "dirtied", "wal")
 
@@ -27,13 +29,14 @@ class TableTotal:
     runs: int = 0
     cost: int = 0
     seconds: float = 0.0
-    # MB by what: KINDS
+    # MB by what was moved (KINDS)
     mb: dict[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 0.0))
     cost_by: Counter[str] = field(default_factory=Counter)
     runs_by: Counter[str] = field(default_factory=Counter)
-    # None: no run of it told
+    # None means that no run of it told.
     removed: int | None = None
-    kept: int = 0
+    # What its last vacuum had to leave behind. The next one finds the same rows again.
+    kept: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,10 @@ class Bar:
 
 
 def whole(day: Day) -> tuple[Work, ...]:
-    """Return finished and running vacuums, without parallel workers: leaders contain them."""
+    """Return finished and running vacuums.
+
+    Parallel workers are left out because their leaders contain them.
+    """
     return (*day.runs, *compute.running(day.progress))
 
 
@@ -61,12 +67,12 @@ def span(day: Day) -> tuple[datetime, datetime]:
 
 
 def ended(row: Work, now: datetime) -> datetime:
-    """Return when a vacuum ended; a running one ends now."""
+    """Return when a vacuum ended. A running one ends now."""
     end = row.ended_at if isinstance(row, Run) else None
     return end or now
 
 
-def megabytes(row: Work, block_size: int) -> dict[str, float]:
+def megabytes(row: Work | HourOfTable, block_size: int) -> dict[str, float]:
     """Return what a vacuum moved, by KINDS, in MB."""
     return {
         "read": (row.blks_read or 0) * block_size / MB,
@@ -75,15 +81,33 @@ def megabytes(row: Work, block_size: int) -> dict[str, float]:
     }
 
 
-def starter(row: Work) -> str:
-    """Return who started it; one that is not known counts as manual."""
+def starter(row: Work | HourOfTable) -> str:
+    """Return who started it. An unknown starter counts as manual."""
     return row.started_by if row.started_by in STARTERS else "manual"
+
+
+def add_hour(totals: dict[str, TableTotal], row: HourOfTable, block_size: int) -> None:
+    """Add what a table's runs of an hour came to. They come latest first."""
+    name = compute.relation(row) if row.relid else REST
+    total = totals.setdefault(name, TableTotal(name))
+    total.runs += row.runs
+    total.runs_by[starter(row)] += row.runs
+    total.cost += row.cost
+    total.cost_by[starter(row)] += row.cost
+    total.seconds += row.run_time / 1000
+    for kind, mb in megabytes(row, block_size).items():
+        total.mb[kind] += mb
+    total.removed = (total.removed or 0) + row.tuples_removed
+    if total.kept is None and row.command != "ANALYZE":
+        total.kept = row.dead_not_removable
 
 
 def by_table(day: Day) -> list[TableTotal]:
     """Return what each table's vacuums cost, the most expensive first."""
     totals: dict[str, TableTotal] = {}
-    for row in whole(day):
+    for hour in day.history:
+        add_hour(totals, hour, day.block_size)
+    for row in compute.running(day.progress) if day.history else whole(day):
         name = compute.relation(row)
         total = totals.setdefault(name, TableTotal(name))
         total.runs += 1
@@ -98,12 +122,14 @@ def by_table(day: Day) -> list[TableTotal]:
         if isinstance(row, Run):
             if row.tuples_removed is not None:
                 total.removed = (total.removed or 0) + row.tuples_removed
-            total.kept += row.dead_not_removable or 0
+            # runs come latest first
+            if total.kept is None and row.command != "ANALYZE":
+                total.kept = row.dead_not_removable
     return sorted(totals.values(), key=lambda total: (-total.cost, total.name))
 
 
 def timeline(day: Day, tables: Iterable[str], closest: timedelta) -> list[Bar]:
-    """Return when the tables were vacuumed; gaps of less than `closest` are closed."""
+    """Return when the tables were vacuumed. Gaps of less than `closest` are closed."""
     wanted = set(tables)
     begin, now = span(day)
     rows = [row for row in whole(day) if row.started_at and compute.relation(row) in wanted]
@@ -149,6 +175,22 @@ def rates(day: Day, bins: int) -> list[tuple[datetime, datetime, dict[str, float
     ]
 
 
-def outcomes(runs: Sequence[Run]) -> Counter[str]:
-    """Return how many runs ended how."""
-    return Counter(run.outcome or "unknown" for run in runs)
+def outcomes(day: Day) -> Counter[str]:
+    """Return how many finished runs were failed, cancelled or skipped."""
+    if not day.history:
+        return Counter(run.outcome or "unknown" for run in day.runs)
+    return Counter(
+        failed=sum(hour.failed for hour in day.history),
+        cancelled=sum(hour.cancelled for hour in day.history),
+        skipped=sum(hour.skipped for hour in day.history),
+    )
+
+
+def commands(day: Day) -> tuple[int, int]:
+    """Return how many vacuums and how many analyzes there were, running ones included."""
+    counts: Counter[bool] = Counter()
+    for hour in day.history:
+        counts[hour.command == "ANALYZE"] += hour.runs
+    for row in compute.running(day.progress) if day.history else whole(day):
+        counts[row.command == "ANALYZE"] += 1
+    return counts[False], counts[True]

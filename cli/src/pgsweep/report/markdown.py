@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 from pgsweep.report.bench_model import Report, Section, Since, result_label
 from pgsweep.report.live_model import Table, Today
 from pgsweep.report.words import JUDGEMENTS, SIGNS, Cell, capital
 
-# What Markdown or HTML would take for its own.
+# Markdown or HTML would take these for its own.
 ESCAPED = "\\`*_<>|[]#&"
 
 
@@ -19,7 +20,7 @@ def plain(value: str) -> str:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table; cells are escaped."""
+    """Return a table. Its cells are escaped."""
     lines = [titles, ["---"] * len(titles), *([plain(c) for c in row] for row in rows)]
     return [f"| {' | '.join(line)} |" for line in lines]
 
@@ -29,10 +30,7 @@ def results(report: Report) -> str:
     lines = ["# Vacuum with and without pg_sweep", ""]
     lines += [plain(" · ".join(result_label(result) for result in report.results)), ""]
     lines += [f"{tally.text}" for tally in report.tallies if tally.judged]
-    losses = [(s, text) for s in report.sections for text in s.losses]
-    if losses:
-        lines += ["", "Where pg_sweep is worse:", ""]
-        lines += [f"- {plain(capital(s.experiment.title))}: {plain(text)}" for s, text in losses]
+    lines += _head(report)
     for since in report.since:
         lines += _since(since)
     for section in report.sections:
@@ -46,6 +44,22 @@ def results(report: Report) -> str:
         for result in report.results
     ]
     return "\n".join(lines)
+
+
+def _head(report: Report) -> list[str]:
+    """Return what is worse and better, side by side, the greatest difference first."""
+    worse, better = (report.differences(judgement) for judgement in ("worse", "better"))
+    if not any(tally.judged for tally in report.tallies):
+        return ["", "There is nothing to compare in this result."]
+    titles = [
+        f"{SIGNS[name]} {JUDGEMENTS[name]} in {len(found)}"
+        for name, found in (("worse", worse), ("better", better))
+    ]
+    rows = [
+        [one.text if one else "" for one in pair] for pair in itertools.zip_longest(worse, better)
+    ]
+    lines = ["", *table(titles, rows)]
+    return lines + (["", plain(report.same_text)] if report.same_text else [])
 
 
 def _since(since: Since) -> list[str]:
@@ -74,7 +88,8 @@ def _section(section: Section) -> list[str]:
     experiment = section.experiment
     lines = ["", f"## {plain(capital(experiment.title))}", ""]
     lines += [plain(f"{experiment.name}, PostgreSQL {section.version}"), ""]
-    lines += [plain(experiment.hypothesis), "", plain(section.outcome)]
+    lines += [plain(experiment.hypothesis), ""]
+    lines += [*(f"- {plain(said)}" for said in section.settings), "", plain(section.outcome)]
     lines += ["", *(f"- {plain(text)}" for text in section.losses)] if section.losses else []
     titles = ["figure", *(plain(v.label) for v in section.variants)]
     if experiment.said:

@@ -35,7 +35,7 @@ def _style() -> str:
 
 
 def render(template: str, title: str, lead: str, **values: Any) -> str:  # noqa: ANN401
-    """Return the page; its policy allows its own style sheet, by hash, and nothing else."""
+    """Return the page. Its policy allows its own style sheet, by hash, and nothing else."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return (

@@ -1,8 +1,8 @@
 """The colours of reports, for a light and a dark page.
 
-Hues of Okabe and Ito, which people with any colour vision can tell apart, made darker on
-white and lighter on black until text in them can be read (4.5:1). Nothing is told by colour
-alone: verdicts have a sign and a word, lines a legend, bars a label.
+The hues are those of Okabe and Ito, which people with any colour vision can tell apart. They are
+made darker on white and lighter on black until text in them can be read (4.5:1). Nothing is told
+by colour alone: verdicts have a sign and a word, lines a legend, bars a label.
 
 Plots name colours by CSS variable, so that one plot serves both pages.
 """
@@ -44,7 +44,10 @@ def variable(name: str) -> str:
 
 
 def variants(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a colour for each server of an experiment: the same one in every experiment."""
+    """Return a colour for each server of an experiment.
+
+    A server has the same colour in every experiment.
+    """
     others = 0
     colours = []
     for name in names:

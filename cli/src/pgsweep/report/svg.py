@@ -1,6 +1,6 @@
 """From a Vega-Lite specification to a plot inside a page: drawn here, no script in the page.
 
-Vega-Lite is given data and fixed expressions only; names of tables and labels never become
+Vega-Lite is given data and fixed expressions only. Names of tables and labels never become
 part of an expression.
 """
 
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
-import vl_convert
 from markupsafe import Markup
 
 from pgsweep.report.palette import variable
 
-# The version of Vega-Lite that the plots were written for; vl-convert has several.
+# The version of Vega-Lite that the plots were written for. vl-convert has several.
 VL_VERSION = "5.20"
 # The column of text on a wide screen, and that of a phone of 360 pixels.
 WIDE_PX, NARROW_PX = 776, 326
+FIT = {"type": "fit-x", "contains": "padding"}
 SVG = "http://www.w3.org/2000/svg"
 
 Spec = dict[str, Any]
@@ -76,7 +76,7 @@ class Plot:
 
 
 def draw(plan: Callable[[int], Spec], title: str, description: str, name: str) -> Plot:
-    """Return the plot that `plan` specifies for a width in pixels; `name` is unique in the page."""
+    """Return the plot that `plan` specifies for a width in pixels. `name` is unique in the page."""
     wide, narrow = (
         _svg(plan(width), width, title, description, f"{name}-{suffix}")
         for width, suffix in ((WIDE_PX, "w"), (NARROW_PX, "n"))
@@ -85,11 +85,15 @@ def draw(plan: Callable[[int], Spec], title: str, description: str, name: str) -
 
 
 def _svg(spec: Spec, width: int, title: str, description: str, name: str) -> Markup:
+    # Of the extra "report": Markdown does without.
+    import vl_convert
+
+    # Panels have widths of their own, and do not fit themselves to one for all.
+    fit = {} if "vconcat" in spec else {"width": width, "autosize": FIT}
     whole = {
         "background": None,
         "padding": {"left": 1, "right": 1, "top": 4, "bottom": 2},
-        "width": width,
-        "autosize": {"type": "fit-x", "contains": "padding"},
+        **fit,
         "config": CONFIG,
         **spec,
     }
@@ -98,7 +102,7 @@ def _svg(spec: Spec, width: int, title: str, description: str, name: str) -> Mar
 
 
 def _tidy(text: str, title: str, description: str, name: str) -> str:
-    """Give the picture a name for those who cannot see it, each mark a tooltip; drop the rest."""
+    """Name the picture for those who cannot see it, give each mark a tooltip, drop the rest."""
     ElementTree.register_namespace("", SVG)
     root = ElementTree.fromstring(text)
     for element in root.iter():
@@ -132,7 +136,7 @@ def _tidy(text: str, title: str, description: str, name: str) -> str:
 
 
 def _without_nothing(element: ElementTree.Element) -> None:
-    """Remove paths that draw nothing; Vega makes several for each group."""
+    """Remove paths that draw nothing. Vega makes several for each group."""
     for child in list(element):
         _without_nothing(child)
         tag = child.tag.rpartition("}")[2]

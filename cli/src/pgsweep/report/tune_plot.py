@@ -13,7 +13,10 @@ CURVE_POINTS = 60
 
 
 def svg(answer: Answer) -> str:
-    """Return a picture that needs nothing beside it, light or dark as its reader's system is."""
+    """Return a picture that needs nothing beside it.
+
+    It is light or dark as its reader's system is.
+    """
     advice = answer.advice
     plot = draw(
         lambda _width: _spec(answer),

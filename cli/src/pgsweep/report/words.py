@@ -44,13 +44,13 @@ class Cell:
 
 
 def cell(samples: Sequence[float]) -> Cell | None:
-    """Return samples as text; None when there are none."""
+    """Return samples as text, or None when there are none."""
     summary = verdict.summary(samples)
     return None if summary is None else Cell.of(summary, samples)
 
 
 def number(value: float) -> str:
-    """Return a number with as many digits as a reader needs: 41,237; 12.3; 0.0451."""
+    """Return a number with as many digits as a reader needs: "41,237", "12.3" or "0.0451"."""
     if value == 0:
         return "0"
     size = abs(value)
@@ -67,16 +67,20 @@ def with_unit(value: float, metric: Metric) -> str:
 
 
 def difference(comparison: Comparison) -> str:
-    """Return ours relative to the other's in words: 28 % less; 3.1 times as much."""
+    """Return ours relative to the other's in words: "28 % less", "3.1 times as much"."""
     if comparison.ours is None or comparison.other is None:
         return ""
     ratio = comparison.ratio
     if ratio is None:
-        return "0 in both" if comparison.ours.median == 0 else "0 in the other"
+        return "0 in both" if comparison.ours.median == 0 else "the other has 0"
     if ratio == 0:
         return "none at all"
     if ratio < 0:
         return "of other sign"
+    if ratio < 0.01:
+        # With as many digits as it takes to say less than 100 %.
+        digits = math.ceil(-math.log10(ratio)) - 2
+        return f"{100 * (1 - ratio):.{digits}f} % less"
     percent = round(abs(ratio - 1) * 100)
     if percent == 0:
         return "no difference"
@@ -86,8 +90,11 @@ def difference(comparison: Comparison) -> str:
 
 
 def capital(text: str) -> str:
-    """Return text as it begins a line: with a capital, if its first word is no name of ours."""
-    return text if text.startswith("pg_sweep") else text[:1].upper() + text[1:]
+    """Return text as it begins a line: with a capital, unless its first word is a server's name.
+
+    Such names have an underscore: pg_sweep, pg_class.
+    """
+    return text if "_" in text.split(" ", 1)[0] else text[:1].upper() + text[1:]
 
 
 def sentence(text: str) -> str:
@@ -97,7 +104,7 @@ def sentence(text: str) -> str:
 
 
 def when(timestamp: str) -> str:
-    """Return an ISO 8601 time to the minute; what is none is returned as it is."""
+    """Return an ISO 8601 time to the minute. Text that is no such time is returned as it is."""
     try:
         return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M")
     except ValueError:

@@ -1,4 +1,7 @@
-"""The Textual application of `top`: draws what render.screen says, does what tui.state decides."""
+"""The Textual application of `top`.
+
+It draws what render.screen says, and does what tui.state decides.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ class PanelWidget(Static):
         self.update(Text("\n", no_wrap=True).join(lines))
 
     def on_click(self, event: events.Click) -> None:
-        """Select the panel; Textual delivers clicks to the widget."""
+        """Select the panel. Textual delivers clicks to the widget."""
         event.stop()
         app = self.app
         assert isinstance(app, TopApp)
@@ -175,7 +178,7 @@ class TopApp(App[None]):
             self.draw()
 
     def on_trouble(self, message: Trouble) -> None:
-        """Say why nothing was read; what was read before stays."""
+        """Say why nothing was read. What was read before stays."""
         self.ui = replace(self.ui, trouble=message.text)
         self.draw()
 
@@ -185,7 +188,7 @@ class TopApp(App[None]):
         self.draw()
 
     async def on_event(self, event: events.Event) -> None:
-        """Take all keys: none is Textual's."""
+        """Take all keys, and leave none to Textual."""
         if isinstance(event, events.Key):
             self.press(event.key)
         else:
@@ -231,7 +234,7 @@ class TopApp(App[None]):
             widget.styles.height = height
             widget.set_class(widget.panel is self.ui.focus, "focused")
             widget.border_title = screen.panel_title(widget.panel, snapshot)
-            # Frame and padding take four columns and two lines.
+            # The frame and its padding take four columns and two lines.
             inner = (max(20, width - 4), max(1, height - 2))
             lines = [] if snapshot is None else PANELS[widget.panel](snapshot, self.ui, *inner)
             widget.draw(lines)

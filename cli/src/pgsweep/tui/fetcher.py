@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable
 
-from pgsweep import errors
+from pgsweep import errors, sources
 from pgsweep.db import Session
 from pgsweep.model import Snapshot
 from pgsweep.tui.state import Question, Verb
@@ -32,9 +32,9 @@ def _do(session: Session, asked: Question) -> tuple[bool, str]:
 
 
 class Fetcher(threading.Thread):
-    """Reads a snapshot every interval, reconnects when the connection is lost.
+    """Reads a snapshot every interval, and reconnects when the connection is lost.
 
-    The callbacks run in this thread; they must only post messages.
+    The callbacks run in this thread, so they must only post messages.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Fetcher(threading.Thread):
         on_trouble: Callable[[str], None],
         on_answer: Callable[[str], None],
     ) -> None:
-        # A daemon: quitting must not wait for a server that does not answer.
+        # The thread is a daemon because quitting must not wait for a server that does not answer.
         super().__init__(name="pgsweep-fetch", daemon=True)
         self._session: Session | None = session
         self._reconnect = session.again
@@ -67,7 +67,7 @@ class Fetcher(threading.Thread):
         self._wake.set()
 
     def act(self, question: Question) -> None:
-        """Have it done to a process; the answer comes by on_answer."""
+        """Have something done to a process. The answer comes by on_answer."""
         self._asked.put(question)
         self._wake.set()
 
@@ -83,7 +83,8 @@ class Fetcher(threading.Thread):
             try:
                 self._step()
             except errors.PgsweepError as exc:
-                # Where it did not connect to is known; why comes after it.
+                # The reader knows where it failed to connect. The reason follows that in the
+                # message.
                 why = " ".join(exc.message.split()).rpartition(" failed: ")[2]
                 self._on_trouble(f"no data, retrying: {why}")
                 self._drop()
@@ -98,7 +99,7 @@ class Fetcher(threading.Thread):
         while not self._asked.empty():
             self._act_one(self._session, self._asked.get())
         if not self._paused:
-            self._on_snapshot(self._session.snapshot())
+            self._on_snapshot(sources.snapshot(self._session))
 
     def _act_one(self, session: Session, asked: Question) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What `top` shows and what a key does to it; pure."""
+"""What `top` shows and what a key does to it. All of it is pure."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Panel(Enum):
 
 
 def panels(snapshot: Snapshot | None) -> list[Panel]:
-    """Return the panels there are: the server need not know what is next."""
+    """Return the panels there are. An old server cannot tell what is next."""
     known = snapshot is not None and snapshot.queue is not None
     return [panel for panel in Panel if panel is not Panel.QUEUE or known]
 
 
 class Action(Enum):
-    """What the application has to do after a key; the state alone does not do it."""
+    """What the application has to do after a key, beside taking the new state."""
 
     NONE = "none"
     QUIT = "quit"
@@ -83,13 +83,14 @@ class UiState:
     help: bool = False
     question: Question | None = None
     message: str = ""
-    # Why there is no fresh data, or nothing.
+    # Why the data is old, or why there is none.
     trouble: str = ""
-    # The selected row by its key (pid, run_id, datid, database and table): rows come and go.
+    # The selected row of each panel, by its key (pid, run_id, datid, or database and table). An
+    # index would not do, because rows come and go.
     selected: dict[Panel, int] = field(default_factory=dict)
 
     def position(self, panel: Panel, keys: Sequence[int]) -> int:
-        """Return the index of the selected row; the first when that row is gone."""
+        """Return the index of the selected row, or of the first when that row is gone."""
         key = self.selected.get(panel)
         return keys.index(key) if key in keys else 0
 
@@ -152,7 +153,7 @@ def handle_key(ui: UiState, key: str, snapshot: Snapshot | None) -> tuple[UiStat
 
 def _answer(ui: UiState, key: str) -> tuple[UiState, Action]:
     if key in ("y", "Y", "upper_y"):
-        # The question stays: the application takes what to do from it.
+        # The question stays, because the application takes from it what to do.
         return ui, Action.ACT
     return replace(ui, question=None, message="nothing was done"), Action.NONE
 
@@ -167,7 +168,7 @@ def _move(ui: UiState, key: str, snapshot: Snapshot | None) -> UiState:
     position = max(0, min(len(keys) - 1, position))
     selected = dict(ui.selected)
     if position == 0:
-        # The first row is not held on to: whatever comes on top is selected.
+        # The first row is not held on to. Whatever comes on top is selected.
         selected.pop(ui.focus, None)
     else:
         selected[ui.focus] = keys[position]

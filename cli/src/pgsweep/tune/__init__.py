@@ -1,5 +1,5 @@
 """`pgsweep tune`: from what is wanted to a verified setting.
 
-`targets`, `advice`, `settings` and `history` are pure; `experiment` puts load on a scratch
-database, `machine` reads /proc, `kept` remembers what --apply replaced.
+`targets`, `advice`, `settings` and `history` are pure. `experiment` puts load on a scratch
+database, `machine` reads /proc, and `kept` remembers what --apply replaced.
 """

@@ -22,11 +22,12 @@ class Advice:
     expected: Point
     line: Line
     curve: Throttled
-    # the smallest limit that reaches the rate; None: none does
+    # The smallest limit that reaches the rate. None means that no limit does.
     for_rate: int | None
-    # the greatest limit within the shares; None: they were not asked for or not measured
+    # The greatest limit within the shares. None means that they were not asked for or not
+    # measured.
     for_shares: int | None
-    # sentences: why both cannot be had; empty: they can
+    # Sentences that say why both cannot be had. It is empty if they can.
     conflicts: tuple[str, ...] = ()
     # sentences to be read beside it
     remarks: tuple[str, ...] = ()
@@ -38,7 +39,7 @@ class Verdict:
 
     point: Point
     rate_met: bool
-    # None: not asked for, or not measured
+    # None means that it was not asked for, or not measured.
     device_met: bool | None
     cpu_met: bool | None
 
@@ -82,7 +83,10 @@ def advise(measured: Measured, targets: Targets) -> Advice:
 
 
 def expect(points: Sequence[Point], curve: Throttled, limit: int) -> Point:
-    """Return what is to be expected at a limit: everything goes with the rate, as a line."""
+    """Return what is to be expected at a limit.
+
+    Everything grows with the rate, along a line.
+    """
     rate = curve.rate(limit)
 
     def at(get: Callable[[Point], float | None]) -> float | None:
@@ -124,7 +128,7 @@ def verify(point: Point, targets: Targets) -> Verdict:
 def corrected(advice: Advice, verdict: Verdict, targets: Targets) -> int | None:
     """Return a better limit when the rate was missed though no share is in the way, else None.
 
-    The curve was fitted elsewhere; near the recommended limit what was measured there counts.
+    The curve was fitted elsewhere. Near the recommended limit, what was measured there counts.
     """
     if verdict.rate_met or advice.conflicts:
         return None
@@ -139,13 +143,13 @@ def _greatest(
     most: float | None,
     get: Callable[[Point], float | None],
 ) -> int | None:
-    """Return the greatest limit at which a share is kept; 0: not even the smallest keeps it."""
+    """Return the greatest limit at which a share is kept, or 0 if none keeps it."""
     known = [(p.rows_per_s, value) for p in points if (value := get(p)) is not None]
     if most is None or len(known) < 2:
         return None
     line = fit(known)
     if line.slope <= 0:
-        # It does not grow with the rate: it is kept everywhere, or nowhere.
+        # It does not grow with the rate. So it is kept everywhere or nowhere.
         return MOST_LIMIT if line.intercept <= most else 0
     rate = (most - line.intercept) / line.slope
     if rate <= 0:
@@ -169,8 +173,8 @@ def _conflicts(
         most = curve.rate(MOST_LIMIT)
         found = [
             f"{asked} cannot be reached with a delay of {measured.delay_ms:g} ms: "
-            f"one vacuum ends at about {most:,.0f} rows/s, whatever the limit; "
-            "several workers together reclaim more"
+            f"one vacuum ends at about {most:,.0f} rows/s, whatever the limit. "
+            "Several workers together reclaim more"
         ]
         for_rate = MOST_LIMIT
     else:
@@ -189,7 +193,7 @@ def _conflicts(
             )
         else:
             found.append(
-                f"{asked} take limit {for_rate} and {value:.0f}% of the {name}; "
+                f"{asked} take limit {for_rate} and {value:.0f}% of the {name}. "
                 f"{most_percent:g}% allow limit {limit} and "
                 f"{expected.rows_per_s if limit == expected.limit else curve.rate(limit):,.0f} "
                 "rows/s"

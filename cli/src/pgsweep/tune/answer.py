@@ -1,4 +1,4 @@
-"""What `tune` answers: everything that is shown, printed or applied; frozen."""
+"""What `tune` answers: everything that is shown, printed or applied. All of it is frozen."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ class Answer:
     targets: Targets
     measured: Measured
     advice: Advice
-    # pg_sweep (its budget) or core (the cost limit)
+    # "pg_sweep" (its budget) or "core" (the cost limit)
     form: str
     settings: tuple[Setting, ...]
-    # None: nothing was run
+    # None means that nothing was run.
     verdict: Verdict | None = None
+    # sentences about the settings
+    warnings: tuple[str, ...] = ()
 
     @property
     def kept(self) -> bool:

@@ -10,18 +10,18 @@ from pgsweep.db import Session
 from pgsweep.tune import kept, settings
 from pgsweep.tune.settings import Change, Setting
 
-# A session sees a reload when it is idle next.
+# A session notices a reload when it is idle next.
 RELOAD_S = 5.0
 NO_ALTER_SYSTEM = "Use --format to print the settings, and put them where they are managed."
 
 
 def require_possible(session: Session, names: Iterable[str]) -> str:
-    """Return the server's identifier; raise when its settings may not be changed by us."""
+    """Return the server's identifier. Raise when its settings may not be changed by us."""
     wanted = tuple(names)
     facts = session.tune_facts()
     if facts.patroni:
         raise errors.UsageError(
-            f"this server is managed by Patroni ({'; '.join(facts.patroni)}), "
+            f"this server is managed by Patroni ({', '.join(facts.patroni)}), "
             "which would not know of ALTER SYSTEM",
             "Use --format patroni, and put the lines into patronictl edit-config.",
         )
@@ -56,7 +56,10 @@ def require_possible(session: Session, names: Iterable[str]) -> str:
 
 
 def planned(session: Session, wanted: Sequence[Setting]) -> tuple[Change, ...]:
-    """Return what differs from what is wanted; raise where ALTER SYSTEM would have no effect."""
+    """Return what differs from what is wanted.
+
+    Raise where ALTER SYSTEM would have no effect.
+    """
     found = settings.changes(wanted, session.current([each.name for each in wanted]))
     for change in found:
         if change.source == "command line":
@@ -68,9 +71,9 @@ def planned(session: Session, wanted: Sequence[Setting]) -> tuple[Change, ...]:
 
 
 def apply(session: Session, identifier: str, found: Sequence[Change]) -> str:
-    """Make the changes and return where what was there is kept; all of them or none."""
+    """Make the changes, all of them or none, and return where what was there is kept."""
     before = kept.load(identifier)
-    # Written first: what is not remembered could not be undone.
+    # This is written first, because what is not remembered could not be undone.
     file = kept.save(identifier, settings.kept_after(before, found))
     try:
         _alter(session, found)
@@ -110,7 +113,7 @@ def _alter(session: Session, found: Sequence[Change]) -> None:
             done.append(change)
             session.alter_system(change.name, change.to)
     except BaseException:
-        # An interrupted one may have been done, or not: put all back.
+        # An interrupted change may have been made or not. So all are put back.
         session = session.again()
         for change in done:
             session.alter_system(change.name, change.auto)
@@ -133,6 +136,6 @@ def _wait(session: Session, found: Sequence[Change]) -> None:
         if time.monotonic() > deadline:
             raise errors.QueryError(
                 f"{', '.join(late)} was written, but the server does not go by it",
-                "See the server's log and pg_file_settings; --undo restores what there was.",
+                "See the server's log and pg_file_settings. --undo restores what there was.",
             )
         time.sleep(0.05)

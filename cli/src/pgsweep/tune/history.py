@@ -14,7 +14,7 @@ from pgsweep.tune.model import Measured, Point
 LEAST_RUNS = 10
 LEAST_ROWS = 10_000
 MB = 2**20
-# A vacuum of pages that are in memory, and dirty already, costs next to nothing.
+# A vacuum of pages that are in memory and already dirty costs next to nothing.
 MOSTLY_HITS = 0.9
 
 
@@ -35,13 +35,16 @@ def usable(runs: Sequence[Run]) -> list[Run]:
 def measured(
     runs: Sequence[Run], limits: Sequence[int], delay_ms: float, block_size: int
 ) -> Measured:
-    """Return what the past says about these limits; refuse when there is too little of it."""
+    """Return what the past says about these limits.
+
+    It refuses to when the past has too little.
+    """
     used = usable(runs)
     rows = sum(run.tuples_removed or 0 for run in used)
     if len(used) < LEAST_RUNS or rows < LEAST_ROWS:
         raise UsageError(
             f"sweep.runs has too little to go by: {plural(len(used), 'vacuum')} that removed "
-            f"{plural(rows, 'row')}; it takes {LEAST_RUNS} and {LEAST_ROWS:,}",
+            f"{plural(rows, 'row')}. It takes {LEAST_RUNS} and {LEAST_ROWS:,}",
             "Wait for more vacuums, or use --experiment. A manual VACUUM tells nobody but "
             "its client how many rows it removed.",
         )
@@ -70,7 +73,7 @@ def measured(
         cost_per_row=cost / rows,
         notes=(
             f"reckoned from {plural(len(used), 'vacuum')} in sweep.runs that removed "
-            f"{rows:,} rows; nothing was run",
+            f"{rows:,} rows. Nothing was run",
             f"a dead row cost {cost / rows:.1f} credits (by vacuum: median {half:.1f}, "
             f"nine of ten within {tenth:.1f} and {most:.1f})",
             *_warm(used),
@@ -80,15 +83,15 @@ def measured(
 
 
 def _warm(used: Sequence[Run]) -> tuple[str, ...]:
-    """Return a warning if these vacuums found nearly all in memory: others may not."""
+    """Return a warning if these vacuums found nearly all in memory, because others may not."""
     hits = sum(run.blks_hit or 0 for run in used)
     reads = sum(run.blks_read or 0 for run in used)
     part = hits / (hits + reads) if hits + reads else 0.0
     if part < MOSTLY_HITS:
         return ()
     return (
-        f"{100 * part:.0f}% of their pages were in shared buffers: where that is not so, a dead "
-        "row costs far more and this limit is too small; --experiment measures cold tables",
+        f"{100 * part:.0f}% of their pages were in shared buffers. Where that is not so, a dead "
+        "row costs far more, and this limit is too small. --experiment measures cold tables",
     )
 
 
@@ -99,7 +102,10 @@ def _spread(ordered: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _curve(used: Sequence[Run], rows: int, delay_ms: float) -> Throttled:
-    """Return time per row: naps by the credits, and work by what else the vacuums took."""
+    """Return time per row.
+
+    The naps follow from the credits. The work is the rest of the vacuums' time.
+    """
     cost = sum(run.cost or 0 for run in used)
     work = sum(_seconds(run) - _asleep(run) for run in used)
     return Throttled(work / rows, cost / rows * delay_ms / 1000 * _stretch(used))
@@ -113,19 +119,23 @@ def _should(run: Run) -> float:
 
 
 def _asleep(run: Run) -> float:
-    """Return how long it napped, of all its time.
+    """Return which share of all its time it napped.
 
-    Before 18 that is sampled ten times a second: of a short vacuum nothing may have been seen.
+    Before 18 that is sampled ten times a second, so that of a short vacuum nothing may have been
+    seen.
     """
     return min(_seconds(run), max((run.delay_time or 0.0) / 1000, _should(run)))
 
 
 def _stretch(used: Sequence[Run]) -> float:
-    """Return how much longer naps took than limit and delay say: timers are never early."""
+    """Return how much longer naps took than limit and delay say.
+
+    Timers are never early.
+    """
     known = [run for run in used if run.delay_time and _should(run)]
     should = sum(_should(run) for run in known)
     slept = sum(run.delay_time or 0.0 for run in known) / 1000
-    # Naps that add up to less, or to much more, were not at that limit all the time.
+    # If naps add up to less than that, or to much more, that limit was not in force all the time.
     return slept / should if should and 0.8 <= slept / should <= 1.5 else 1.0
 
 

@@ -1,4 +1,7 @@
-"""What --apply replaced, until --undo: a file of the user's for each server."""
+"""What --apply replaced, kept until --undo.
+
+Each user has a file for each server.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,18 @@ from pgsweep.tune.settings import Kept
 def folder() -> Path:
     """Return where a user's programs keep their state (XDG Base Directory Specification)."""
     given = os.environ.get("XDG_STATE_HOME", "")
-    # A relative path there is to be ignored.
+    # The specification says that a relative path there is to be ignored.
     base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
     return base / "pgsweep"
 
 
 def path(system_identifier: str) -> Path:
-    """Return the file of one server, which keeps its identifier when it moves."""
+    """Return the file of one server. A server keeps its identifier when it moves."""
     return folder() / f"tune-{system_identifier}.json"
 
 
 def load(system_identifier: str) -> dict[str, Kept]:
-    """Return what was replaced; nothing if there is no file."""
+    """Return what was replaced, or nothing if there is no file."""
     file = path(system_identifier)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -41,7 +44,7 @@ def load(system_identifier: str) -> dict[str, Kept]:
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise UsageError(
             f'"{file}" is not what pgsweep tune --apply wrote',
-            "Move it away; what was there before can then only be restored by hand.",
+            "Move it away. What was there before can then only be restored by hand.",
         ) from exc
 
 
@@ -54,7 +57,7 @@ def save(system_identifier: str, kept: Mapping[str, Kept]) -> Path:
     }
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Made with mode 0600.
+        # The file gets mode 0600.
         number, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(number, "w", encoding="utf-8") as stream:
@@ -74,6 +77,6 @@ def save(system_identifier: str, kept: Mapping[str, Kept]) -> Path:
 
 
 def forget(system_identifier: str) -> None:
-    """Remove the file: everything is as it was."""
+    """Remove the file when everything is as it was."""
     with suppress(FileNotFoundError):
         path(system_identifier).unlink()

@@ -1,6 +1,6 @@
 """What /proc tells about the server's process and disk, if it runs on this machine.
 
-Everything here may be missing: a reader that cannot be returns None and says why in `why`.
+Everything here may be missing. A reader that cannot tell returns None, and says why in `why`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class DiskCounters:
 
 
 def parse_diskstats(text: str, major: int, minor: int) -> tuple[str, DiskCounters] | None:
-    """Return the name and counters of a device; None if it has no line."""
+    """Return the name and counters of a device, or None if it has no line."""
     for line in text.splitlines():
         words = line.split()
         if len(words) >= 13 and words[:2] == [str(major), str(minor)]:
@@ -42,7 +42,7 @@ def parse_schedstat(text: str) -> float | None:
 
 def parse_stat(text: str, ticks: int) -> float | None:
     """Return the same from /proc/PID/stat, in ticks."""
-    # The name, in parentheses, may have spaces.
+    # The name, which is in parentheses, may have spaces.
     words = text.rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / ticks if len(words) > 12 else None
 
@@ -64,7 +64,7 @@ class Cpu:
     """The processor time of one process."""
 
     pid: int
-    # schedstat, stat, or None
+    # "schedstat" or "stat", None if neither can be read
     source: str | None = None
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class Cpu:
         self.source = None
 
     def seconds(self) -> float | None:
-        """Return how long it has been on a processor; None: not to be known."""
+        """Return how long it has been on a processor, or None if that cannot be known."""
         if self.source is None:
             return None
         try:
@@ -110,7 +110,7 @@ class Disk:
             self.why = self.why or f'the file system of "{self.folder}" has no disk of its own'
 
     def counters(self) -> DiskCounters | None:
-        """Return what the device has done so far; None: not to be known."""
+        """Return what the device has done so far, or None if that cannot be known."""
         if self.folder is None or self.why:
             return None
         try:

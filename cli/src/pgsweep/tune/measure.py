@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgsweep.bench.progress import Reporter
+from pgsweep.lab.progress import Reporter
 from pgsweep.tune import model
 from pgsweep.tune.advice import Advice, Verdict, advise, corrected, expect, verify
-from pgsweep.tune.experiment import Plan, Scratch
+from pgsweep.tune.experiment import Experiment
 from pgsweep.tune.model import Measured, Point
+from pgsweep.tune.plan import Plan
 from pgsweep.tune.targets import Targets
 
 
 def run(
-    scratch: Scratch, targets: Targets, plan: Plan, progress: Reporter
+    experiment: Experiment, targets: Targets, plan: Plan, progress: Reporter
 ) -> tuple[Measured, Advice, Verdict]:
     """Measure all limits, recommend one, and run that once more."""
     progress.begin("filling", plan.fill_seconds)
-    scratch.fill(plan)
+    experiment.fill(plan)
     progress.end()
-    runs = [_one(scratch, limit, plan, progress, "") for limit in plan.order()]
+    runs = [_one(experiment, limit, plan, progress, "") for limit in plan.order()]
     measured = Measured(
         how="experiment",
         delay_ms=plan.delay_ms,
@@ -29,7 +30,7 @@ def run(
         cost_per_row=cost_per_row(runs, plan.delay_ms),
     )
     advice = advise(measured, targets)
-    verdict = _verify(scratch, advice.limit, targets, plan, progress)
+    verdict = _verify(experiment, advice.limit, targets, plan, progress)
     better = corrected(advice, verdict, targets)
     if better is not None:
         progress.note(
@@ -38,21 +39,21 @@ def run(
         advice = replace(
             advice, limit=better, expected=expect(measured.points, advice.curve, better)
         )
-        verdict = _verify(scratch, better, targets, plan, progress)
-    return replace(measured, notes=tuple(scratch.notes)), advice, verdict
+        verdict = _verify(experiment, better, targets, plan, progress)
+    return replace(measured, notes=tuple(experiment.notes)), advice, verdict
 
 
 def _verify(
-    scratch: Scratch, limit: int, targets: Targets, plan: Plan, progress: Reporter
+    experiment: Experiment, limit: int, targets: Targets, plan: Plan, progress: Reporter
 ) -> Verdict:
     times = plan.to_verify(limit)
-    runs = [_one(scratch, limit, plan, progress, "verifying ") for _ in range(times)]
+    runs = [_one(experiment, limit, plan, progress, "verifying ") for _ in range(times)]
     return verify(model.median(runs), targets)
 
 
-def _one(scratch: Scratch, limit: int, plan: Plan, progress: Reporter, what: str) -> Point:
+def _one(experiment: Experiment, limit: int, plan: Plan, progress: Reporter, what: str) -> Point:
     progress.begin(f"{what}limit {limit}", plan.seconds(limit))
-    found = scratch.run(limit, plan)
+    found = experiment.run(limit, plan)
     progress.end()
     return found
 

@@ -1,4 +1,4 @@
-"""What a limit does, as measured or reckoned; frozen."""
+"""What a limit does, as measured or reckoned. All of it is frozen."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Point:
-    """What vacuums came to at one cost limit. MB are MiB, as in the seed; None: not known."""
+    """What vacuums came to at one cost limit.
+
+    MB are MiB, as in the seed. None means that a figure is not known.
+    """
 
     limit: int
     rows_per_s: float
-    # of one processor
+    # in percent of one processor
     cpu_percent: float | None = None
     read_mb_per_s: float | None = None
     # pages dirtied
     write_mb_per_s: float | None = None
     wal_mb_per_s: float | None = None
-    # what the device took, WAL and all
+    # everything that the device took, WAL included
     device_write_mb_per_s: float | None = None
     device_percent: float | None = None
-    # credits spent, of what limit and delay allow when nothing else takes time
+    # The credits that were spent, as a share of what limit and delay allow when nothing else
+    # takes time.
     budget_percent: float | None = None
     rows: int = 0
     seconds: float = 0.0
@@ -32,7 +36,7 @@ class Point:
 class Measured:
     """Everything an experiment, or the past, says about this server."""
 
-    # experiment or history
+    # "experiment" or "history"
     how: str
     delay_ms: float
     points: tuple[Point, ...]
@@ -40,7 +44,7 @@ class Measured:
     runs: tuple[Point, ...] = ()
     # credits per dead row
     cost_per_row: float = 0.0
-    # from where the figures of a column are, and what could not be had
+    # where the figures of a column come from, and which could not be had
     notes: tuple[str, ...] = ()
 
 

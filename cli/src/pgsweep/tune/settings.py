@@ -14,6 +14,7 @@ LIMIT, DELAY = "autovacuum_vacuum_cost_limit", "autovacuum_vacuum_cost_delay"
 WRITE, READ, RATE = "sweep.write_limit", "sweep.read_limit", "sweep.reclaim_rate"
 DEVICE, CPU = "sweep.device_utilization", "sweep.cpu_limit"
 BUDGET = (WRITE, READ, RATE, DEVICE, CPU)
+FLOOR = "sweep.floor"
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,24 @@ def budget(point: Point, targets: Targets, known: Collection[str]) -> tuple[Sett
     return tuple(Setting(name, str(value)) for name, value in wanted if value and name in known)
 
 
+def below_floor(wanted: Sequence[Setting], floor_mb_per_s: float | None) -> tuple[str, ...]:
+    """Return a sentence for each limit that is less than what sweep.floor promises vacuums."""
+    if floor_mb_per_s is None:
+        return ()
+    return tuple(
+        f"{each.name} = {each.value} is less than {FLOOR}, {floor_mb_per_s:g} MB/s, and the lower "
+        "one holds. Vacuums never get what the floor promises them, however much garbage there is. "
+        f"{floor_mb_per_s:g} is the least that does not undercut it"
+        for each in wanted
+        if each.name in (WRITE, READ) and float(each.value) < floor_mb_per_s
+    )
+
+
 def _up(value: float) -> str:
-    """Return MB/s with one digit, never less: a budget must leave room for the rate."""
+    """Return MB/s with one digit, never rounded down.
+
+    A budget must leave room for the rate.
+    """
     return f"{math.ceil(value * 10 - 1e-9) / 10:g}"
 
 
@@ -93,29 +110,32 @@ class Current:
     shown: str
     # default, configuration file, command line …
     source: str
-    # in postgresql.auto.conf; None: not there
+    # Its value in postgresql.auto.conf. None means that it is not there.
     auto: str | None = None
-    # whether what the file has could be used
+    # whether the value in the file could be used
     applied: bool = True
 
 
 @dataclass(frozen=True)
 class Change:
-    """What ALTER SYSTEM is to do to one setting; `to` None: RESET."""
+    """What ALTER SYSTEM is to do to one setting.
+
+    If `to` is None, it resets the setting.
+    """
 
     name: str
     shown: str
     source: str
-    # in postgresql.auto.conf before
+    # its value in postgresql.auto.conf before
     auto: str | None
     to: str | None
-    # somebody else has changed it since --apply: what pg_sweep had set
+    # If somebody else has changed it since --apply, this is what pg_sweep had set.
     instead_of: str | None = None
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What --apply did to a setting: what postgresql.auto.conf had before, and has since."""
+    """What --apply did to a setting: its value in postgresql.auto.conf before and since."""
 
     before: str | None
     set: str
@@ -134,7 +154,7 @@ def changes(wanted: Sequence[Setting], current: Mapping[str, Current]) -> tuple[
 def kept_after(kept: Mapping[str, Kept], done: Sequence[Change]) -> dict[str, Kept]:
     """Return what is to be remembered once these changes are made.
 
-    A value of our own that is replaced by another one does not become what there was before.
+    What there was before stays remembered when a value of our own is replaced by another one.
     """
     found = dict(kept)
     for change in done:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgsweep.errors import UsageError
 
-# The verified rate may differ from the wanted one by so much: it is what timing can tell.
+# Timing cannot tell more. So the verified rate may differ this much from the wanted one.
 LEAST_PART, MOST_PART = 0.95, 1.20
 # vacuum_cost_limit's own range
 LEAST_LIMIT, MOST_LIMIT = 1, 10000
@@ -15,11 +15,14 @@ LEAST_LIMIT, MOST_LIMIT = 1, 10000
 
 @dataclass(frozen=True)
 class Targets:
-    """Dead rows per second to keep up with, and at most what share of the machine; % or None."""
+    """Dead rows per second to keep up with, and what share of the machine may be used at most.
+
+    Shares are in percent. None means that nothing was said.
+    """
 
     reclaim_rate: float
     device: float | None = None
-    # of one processor
+    # in percent of one processor
     cpu: float | None = None
 
 
@@ -43,7 +46,10 @@ def number(text: str, option: str) -> float:
 
 
 def share(text: str | None, option: str) -> float | None:
-    """Return 20 for 20%; only with the sign, because 0.2 and 20 could mean the same."""
+    """Return 20 for 20%.
+
+    The sign is required, because 0.2 and 20 could mean the same.
+    """
     if text is None:
         return None
     stripped = text.strip()

@@ -1,17 +1,21 @@
-"""The workloads of the scenarios, one module for each; the names are the same.
+"""The workloads of the scenarios, one module for each, with the same names.
 
-A module has one function, called for one server (variant) and one repeat:
+A module has one function. It is called for one server (variant) and one repeat:
 
     def measure(lab: Lab, options: Options) -> Measured
 
-In a scenario with `interleaved = true` it is a generator: all variants' servers run,
-each `yield` passes the turn to the next variant, and only the one whose turn it is may
-put load on its server. It ends with `return measured`:
+In a scenario with `interleaved = true` it is a generator. All variants' servers run, and each
+`yield` passes the turn to the next variant. Only the variant whose turn it is may put load on its
+server. The generator ends with `return measured`:
 
     def measure(lab: Lab, options: Options) -> Turns
 
-One that needs more than the command itself has a function check() as well, which raises
-when that is missing.
+With `together = true` it is a generator as well, but the load goes on while the others have
+their turns. A turn waits for the time at which something begins, and begins it. That time is
+the same for all.
+
+A module that needs more than the command itself has a function check() as well. It raises when
+what it needs is missing.
 """
 
 from __future__ import annotations
@@ -21,13 +25,26 @@ from collections.abc import Callable
 from typing import cast
 
 from pgsweep.bench.lab import Lab, Measured, Options, Turns
+from pgsweep.errors import UsageError
 
 Measure = Callable[[Lab, Options], "Measured | Turns"]
 
 
 def load(name: str) -> Measure:
-    """Return the function that measures the scenario of this name; raise if it cannot run."""
-    module = importlib.import_module(f"{__name__}.{name}")
+    """Return the function that measures the scenario of this name.
+
+    Raise if it cannot run.
+    """
+    wanted = f"{__name__}.{name}"
+    try:
+        module = importlib.import_module(wanted)
+    except ModuleNotFoundError as exc:
+        if exc.name != wanted:
+            raise
+        raise UsageError(
+            f"experiment {name} is not part of this installation",
+            "Run it from pg_sweep's sources, in the environment that tools/venv bench makes.",
+        ) from exc
     check = getattr(module, "check", None)
     if check is not None:
         check()

@@ -1,11 +1,11 @@
 """Seed 001: tables created in transactions that are aborted, beside users who read.
 
-A round creates a table with 300 partitions and aborts; rounds follow each other in a loop,
-with a pause of 1.5 s between them, so that no two fall into one second of naptime.
-First in one piece, for the sizes of the catalogs over time; then in short slices, the
-variants by turns, for what the users' queries and new connections (which read the
-catalogs most) get done. In the variant "off" no garbage is made: that is what the users
-would have on an ideal server.
+A round creates a table with 300 partitions and aborts. Rounds follow each other in a loop, with a
+pause of 1.5 s between them, so that no two fall into one second of naptime. First the load runs
+in one piece, for the sizes of the catalogs over time. Then it runs in short slices, the variants
+by turns. They tell how many of the users' queries and new connections get done, which read the
+catalogs most. In the variant "off" no garbage is made. That is what the users would have on an
+ideal server.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 
-from pgsweep.bench import vacuumlog
 from pgsweep.bench.lab import Lab, Measured, Options, Probe, Turns, VacuumLine
-from pgsweep.bench.pgbench import Pgbench
 from pgsweep.errors import ServerError
+from pgsweep.lab import vacuumlog
+from pgsweep.lab.pgbench import Pgbench
 
 PARTITIONS = 300
 PAUSE_MS = 1500
@@ -124,6 +124,8 @@ def _vacuums(lab: Lab, began: float, ended: float, measured: Measured) -> None:
     of_attribute = [line for line in lines if line.relname == "pg_attribute"]
     if of_attribute:
         measured.add("first_vacuum", min(line.at for line in of_attribute) - began)
+        took = sum(line.elapsed_s for line in of_attribute) / len(of_attribute)
+        measured.add("attribute_took", 1000 * took)
     elif lab.variant.name != "off":
         measured.notes.append(f"No vacuum of pg_attribute ended in {ended - began:.0f} s.")
     _who(lines, measured)

@@ -1,17 +1,17 @@
 """Seed 003: does an index on an updated column grow less when it is cleaned early?
 
-pgbench's tables, a tenth of the accounts deleted everywhere and vacuumed, and an index on
-abalance, so that no update of an account is HOT. Then TPC-B at a fixed rate, so that all
-variants do the same work: first with accounts drawn evenly, then by a Gaussian. The seed
-ran as many transactions as it could; its sizes are of ten times as many rows.
+There are pgbench's tables. A tenth of the accounts is deleted everywhere and vacuumed, and an
+index on abalance keeps every update of an account from being HOT. Then TPC-B runs at a fixed
+rate, so that all variants do the same work: first with accounts drawn evenly, then by a Gaussian.
+The seed ran as many transactions as it could. Its sizes are of ten times as many rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgsweep.bench import vacuumlog
 from pgsweep.bench.lab import Lab, Measured, Options, Probe
+from pgsweep.lab import vacuumlog
 
 SCALE = 1
 ACCOUNTS_PER_SCALE = 100_000
@@ -34,7 +34,7 @@ PREPARE = (
     "CREATE INDEX pgbench_accounts_ext ON pgbench_accounts USING btree (abalance)",
     "CHECKPOINT",
 )
-# pgbench's own TPC-B but for how the account is drawn.
+# This is pgbench's own TPC-B, but for how the account is drawn.
 TRANSACTION = """\\set aid {draw}
 \\set bid random(1, {branches})
 \\set tid random(1, {tellers})
@@ -103,7 +103,7 @@ def _measure_access(lab: Lab, options: Options, access: Access, measured: Measur
     for statement in PREPARE:
         lab.run(statement)
     before = _sizes(lab)
-    # A vacuum that began while the tables were filled is none of the load's.
+    # A vacuum that began while the tables were filled does not belong to the load.
     lab.settle()
     began = float(lab.value("SELECT extract(epoch FROM clock_timestamp())"))
 

@@ -1,10 +1,10 @@
 """Seed 002: what a throttled vacuum costs, seen while it runs.
 
-Two fifths of pgbench_accounts are deleted, then the table is vacuumed by hand at the
-seed's 200 every 20 ms. Then as much again, and the rest, which is half as much: an
-estimate may rest on the table's last run. Without pg_sweep a user has
-pg_stat_progress_vacuum: the time left is what the share of scanned blocks tells, and
-there is no cost before the end.
+Two fifths of pgbench_accounts are deleted, then the table is vacuumed by hand at the seed's 200
+every 20 ms. Then as much again is deleted and vacuumed. The last time it is the rest, which is
+half as much, because an estimate may rest on the table's last run. Without pg_sweep a user has
+pg_stat_progress_vacuum. There the time left is what the share of scanned blocks tells, and there
+is no cost before the end.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 
-from pgsweep.bench.lab import Lab, Measured, Options, Probe, Sampler, Series, Session, VacuumLine
+from pgsweep.bench.lab import Lab, LabSession, Measured, Options, Probe, Sampler, Series, VacuumLine
 from pgsweep.errors import PgsweepError, ServerError
 
 TABLE = "pgbench_accounts"
 LIMIT = 200
 DELAY_MS = 20
 RATE = LIMIT * 1000 / DELAY_MS
-# pgbench's scale for each second that the first vacuum is to take: 15,000 rows of
-# pgbench's scale of 1 are about 1640 pages, two fifths of which are dirtied.
+# pgbench's scale for each second that the first vacuum is to take. At pgbench's scale of 1,
+# 15,000 rows are about 1640 pages, and two fifths of them are dirtied.
 SCALE_PER_S = 0.30
 MB = 1 << 20
 EVERY_S = 0.25
-# vacuums that are watched, the last of the table
+# So many vacuums are watched. They are the last ones of the table.
 WATCHED = 3
 SETTLE_S = 0.2
 PATIENCE_S = 20
@@ -39,7 +39,7 @@ SWEEP_PROBES = (
     Probe("dirty", "dirtied", "MB/s", f"SELECT dirty_mb_per_s {PROGRESS}"),
     Probe("eta", "time left, told", "s", f"SELECT extract(epoch FROM eta) {PROGRESS}"),
 )
-# What people compute who have only core's view.
+# People who have only core's view compute this.
 CORE_ETA = Probe(
     "eta",
     "time left by the share of scanned blocks",
@@ -56,7 +56,7 @@ class Pass:
     """One vacuum, watched."""
 
     line: VacuumLine
-    # as the sampler's clock and this program's tell it
+    # by the sampler's clock and this program's
     began_s: float
     ended_s: float
     written_mb: float
@@ -69,12 +69,13 @@ class Pass:
 
 
 def measure(lab: Lab, options: Options) -> Measured:
-    """Fill; delete and vacuum three times."""
+    """Fill, then delete and vacuum three times."""
     measured = Measured()
     scale = max(1, round(SCALE_PER_S * options.seconds * options.scale))
     lab.stage("filling pgbench_accounts")
     lab.pgbench_init(scale)
-    # No one else's vacuum: it would take the work away from the one that is watched.
+    # No one else may vacuum the table. That would take the work away from the vacuum that is
+    # watched.
     lab.run(f"ALTER TABLE {TABLE} SET (autovacuum_enabled = off)")
     lab.run(f"VACUUM {TABLE}")
     rows = 100_000 * scale
@@ -106,7 +107,7 @@ def measure(lab: Lab, options: Options) -> Measured:
 def _pass(lab: Lab, condition: str) -> Pass:
     lab.stage("deleting rows")
     lab.run(f"DELETE FROM {TABLE} WHERE {condition}")
-    # What the deletes dirtied is no part of what the vacuum writes.
+    # What the deletes dirtied must not count as written by the vacuum.
     lab.run("CHECKPOINT")
     lab.stage("vacuuming, watched")
     written_before = _written_mb(lab)
@@ -121,14 +122,15 @@ def _pass(lab: Lab, condition: str) -> Pass:
     return Pass(line, began_s, ended_s, written, sampler)
 
 
-def _vacuum(lab: Lab, session: Session) -> tuple[VacuumLine, float, float]:
+def _vacuum(lab: Lab, session: LabSession) -> tuple[VacuumLine, float, float]:
     """Vacuum in a thread, so that the bars move and the server is watched meanwhile."""
     found: list[VacuumLine | None] = []
     failed: list[PgsweepError] = []
 
     def work() -> None:
         try:
-            # As in autovacuum: the free space at the end would be another experiment.
+            # PARALLEL 0 is as in autovacuum. The free space at the end would be another
+            # experiment, so it is not truncated.
             found.append(lab.vacuum(TABLE, "TRUNCATE off, PARALLEL 0", session))
         except PgsweepError as exc:
             failed.append(exc)
@@ -146,7 +148,7 @@ def _vacuum(lab: Lab, session: Session) -> tuple[VacuumLine, float, float]:
 
 
 def _costs(lab: Lab, one: Pass, measured: Measured) -> None:
-    """The seed's check: does the accumulated cost equal limit / delay × time?"""
+    """Check what the seed checked: does the accumulated cost equal limit / delay × time?"""
     weights = [
         float(lab.value(f"SELECT current_setting('vacuum_cost_page_{name}')"))
         for name in ("hit", "miss", "dirty")
@@ -174,7 +176,7 @@ def _live(lab: Lab, one: Pass, measured: Measured) -> None:
         measured.add("live_rate_off", 100 * abs(statistics.median(rates) - RATE) / RATE)
     dirty = one.sampler.points("dirty")
     if len(dirty) > 1 and one.written_mb:
-        # Rates times the time each of them stood for.
+        # These are rates times the time that each of them stood for.
         steps = itertools.pairwise(dirty)
         summed = sum(rate * (later - at) for (at, rate), (later, _) in steps)
         measured.add("live_dirty_off", 100 * abs(summed - one.written_mb) / one.written_mb)
@@ -182,7 +184,7 @@ def _live(lab: Lab, one: Pass, measured: Measured) -> None:
 
 
 def _eta_errors(one: Pass) -> list[tuple[float, float]]:
-    """Return by how much each told time was too long (+) or short, in % of the whole."""
+    """Return by how much each told time was too long (+) or too short (-), in % of the whole."""
     return [
         (round(at - one.began_s, 3), 100 * (eta - (one.ended_s - at)) / one.took_s)
         for at, eta in one.sampler.points("eta")
@@ -197,7 +199,7 @@ def _written_mb(lab: Lab) -> float:
     if lab.major >= 16:
         written = "write_bytes" if lab.major >= 18 else "writes * op_bytes"
         sql = f"SELECT coalesce(sum({written}), 0) FROM pg_stat_io WHERE object = 'relation'"
-    # A process reports after it has answered: until nobody has more to say.
+    # A process reports after it has answered. So this waits until nobody has more to say.
     seen = [-1.0]
 
     def settled() -> bool:

@@ -1,9 +1,9 @@
 """Seed 000: an insert-only table, loaded frozen, then grown at a fixed rate.
 
 The table fills shared_buffers before the load begins. Four clients insert ten rows per
-transaction; what the automatic vacuums of the table cost meanwhile is read from the
-server's log. At the end all of it is frozen by hand, after a checkpoint, so that what
-was put off is paid within the experiment.
+transaction. What the automatic vacuums of the table cost meanwhile is read from the server's log.
+At the end all of it is frozen by hand, after a checkpoint, so that what was put off is paid
+within the experiment.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 
-from pgsweep.bench import vacuumlog
 from pgsweep.bench.lab import Lab, Measured, Options, Probe, Series
+from pgsweep.lab import vacuumlog
 
 TABLE = "history"
 CLIENTS = 4
@@ -24,11 +24,11 @@ class Load:
     """How large the table is at scale 1, and how fast it grows."""
 
     rows: int
-    # of all clients together, ten rows each
+    # All clients together reach this. Each transaction has ten rows.
     transactions_per_s: int
 
 
-# 57 rows fit on a page: 64 MB, as large as shared_buffers; it grows by 2.8 MB/s.
+# 57 rows fit on a page. So this is 64 MB, as large as shared_buffers. It grows by 2.8 MB/s.
 SMALL = Load(rows=470_000, transactions_per_s=2000)
 
 CREATE = """BEGIN;

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pgsweep.bench.experiments.insert import Load, measure_load
 from pgsweep.bench.lab import Lab, Measured, Options
 
-# A third of 1 GB, grown by a third of 4 million transactions in the scenario's time.
+# This is a third of 1 GB. In the scenario's time it grows by a third of 4 million transactions.
 FULL = Load(rows=2_500_000, transactions_per_s=8000)
 
 

@@ -1,47 +1,42 @@
 """Seed 004: how many dead rows a second do vacuums reclaim at which cost limit?
 
-Six tables, a fifth of the rows of each updated, with an index on the column that
-changes so that no update is HOT. Then, with a cold cache, all six are vacuumed at once.
-As in the seed, time is taken from the vacuums' own lines in the server's log. Unlike
-there, the tables grow with the limit, so that every limit is measured for equally long.
+There are six tables. A fifth of the rows of each is updated, and an index on the column that
+changes keeps every update from being HOT. Then, with a cold cache, all six are vacuumed at once.
+As in the seed, time is taken from the vacuums' own lines in the server's log. Unlike there, the
+tables grow with the limit, so that every limit is measured for equally long.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from pgsweep.bench import pagecache
 from pgsweep.bench.lab import Lab, Measured, Options, VacuumLine
 from pgsweep.bench.scenario import OFF
-from pgsweep.bench.session import Session
 from pgsweep.fit import fit
+from pgsweep.lab import deadrows, pagecache
+from pgsweep.lab.session import LabSession
 
-TABLES = 6
 LIMITS = (200, 85, 50, 35)
-DELAY_MS = 2.0
-# Dead rows a second and unit of the limit, roughly, by the seed and by our own trials:
-# only how large the tables are made depends on it.
-EXPECTED_ROWS_PER_UNIT = 170
 PATIENCE_S = 300.0
 BLOCK_MB = 8192 / 2**20
 
 
 @dataclass(frozen=True)
 class Reclaim:
-    """What the vacuums of all tables came to at one limit; MB are MiB, as in the seed."""
+    """What the vacuums of all tables came to at one limit. MB are MiB, as in the seed."""
 
     limit: int
     rows: int
-    # from the first vacuum's begin to the last one's end
+    # the time from the first vacuum's begin to the last one's end
     seconds: float
     rows_per_s: float
     read_mb_per_s: float
     write_mb_per_s: float
-    # processor time of the vacuuming processes, of one processor
+    # the vacuuming processes' processor time, in percent of one processor
     cpu_percent: float
-    # cost per second, of what limit and delay allow when nothing else takes time
+    # cost per second, as a share of what limit and delay allow when nothing else takes time
     budget_percent: float
     # how many of the tables were vacuumed at the same time, on average
     at_once: float
@@ -53,6 +48,7 @@ def reclaim(limit: int, lines: Sequence[VacuumLine]) -> Reclaim:
     begin = min(line.at - line.elapsed_s for line in lines)
     seconds = max(max(line.at for line in lines) - begin, 0.001)
     rows = sum(line.tuples_removed for line in lines)
+    cost_per_s = sum(line.cost() for line in lines) / seconds
     return Reclaim(
         limit=limit,
         rows=rows,
@@ -61,7 +57,7 @@ def reclaim(limit: int, lines: Sequence[VacuumLine]) -> Reclaim:
         read_mb_per_s=sum(line.blks_read for line in lines) * BLOCK_MB / seconds,
         write_mb_per_s=sum(line.blks_dirtied for line in lines) * BLOCK_MB / seconds,
         cpu_percent=100 * sum(line.cpu_s for line in lines) / seconds,
-        budget_percent=100 * sum(line.cost() for line in lines) * DELAY_MS / 1000 / seconds / limit,
+        budget_percent=100 * cost_per_s * deadrows.DELAY_MS / 1000 / limit,
         at_once=sum(line.elapsed_s for line in lines) / seconds,
         by_sweep=sum(line.started_by == "sweep" for line in lines),
     )
@@ -69,7 +65,7 @@ def reclaim(limit: int, lines: Sequence[VacuumLine]) -> Reclaim:
 
 def rows_per_table(limit: int, options: Options) -> int:
     """Return how many rows a table needs so that all are vacuumed in about options.seconds."""
-    dead = EXPECTED_ROWS_PER_UNIT * limit * options.seconds / TABLES
+    dead = deadrows.EXPECTED_ROWS_PER_UNIT * limit * options.seconds / deadrows.TABLES
     return options.scaled(5 * dead, least=5000)
 
 
@@ -97,10 +93,10 @@ def measure(lab: Lab, options: Options) -> Measured:
 
 
 def _measure_limit(lab: Lab, limit: int, options: Options) -> Reclaim:
-    lab.stage(f"limit {limit}: filling {TABLES} tables")
+    lab.stage(f"limit {limit}: filling {deadrows.TABLES} tables")
     with lab.connect() as session:
         _set(session, limit, lab.library, running=False)
-        fill(session, rows_per_table(limit, options))
+        deadrows.fill(session, rows_per_table(limit, options))
         session.run("CHECKPOINT")
     lab.server.restart()
     if pagecache.can_forget():
@@ -110,36 +106,19 @@ def _measure_limit(lab: Lab, limit: int, options: Options) -> Reclaim:
         _set(session, limit, lab.library, running=True)
     lab.stage(f"limit {limit}: vacuuming")
     lab.wait_for(
-        lambda: len(_vacuums(lab, began)) == TABLES, f"{TABLES} tables to be vacuumed", PATIENCE_S
+        lambda: len(_vacuums(lab, began)) == deadrows.TABLES,
+        f"{deadrows.TABLES} tables to be vacuumed",
+        PATIENCE_S,
     )
     return reclaim(limit, list(_vacuums(lab, began).values()))
 
 
-def _set(session: Session, limit: int, library: bool, running: bool) -> None:
+def _set(session: LabSession, limit: int, library: bool, running: bool) -> None:
     session.run(f"ALTER SYSTEM SET autovacuum_vacuum_cost_limit = {limit}")
     session.run(f"ALTER SYSTEM SET autovacuum = {'on' if running else 'off'}")
     if library:
         session.run(f"ALTER SYSTEM SET sweep.mode = {'act' if running else 'off'}")
     session.run("SELECT pg_catalog.pg_reload_conf()")
-
-
-def names() -> tuple[str, ...]:
-    """Return the tables."""
-    return tuple(f"table{number}" for number in range(1, TABLES + 1))
-
-
-def fill(
-    session: Session, rows: int, storage: str = "", done: Callable[[], None] = lambda: None
-) -> None:
-    """Make the tables anew, a fifth of their rows dead; `storage` is a clause WITH (...)."""
-    for name in names():
-        session.run(f"DROP TABLE IF EXISTS {name}")
-        session.run(f"CREATE TABLE {name} (id serial PRIMARY KEY, filler varchar(32)) {storage}")
-        values = f"SELECT md5(random()::text) FROM generate_series(1, {rows})"
-        session.run(f"INSERT INTO {name} (filler) {values}")
-        session.run(f"CREATE INDEX ON {name} (filler)")
-        session.run(f"UPDATE {name} SET filler = md5(random()::text) WHERE id <= {rows // 5}")
-        done()
 
 
 def _vacuums(lab: Lab, since: float) -> dict[str, VacuumLine]:
@@ -153,10 +132,10 @@ def _vacuums(lab: Lab, since: float) -> dict[str, VacuumLine]:
 
 def _say_who(lab: Lab, found: Sequence[Reclaim], measured: Measured) -> None:
     by_sweep = sum(one.by_sweep for one in found)
-    total = TABLES * len(found)
+    total = deadrows.TABLES * len(found)
     if lab.library and by_sweep < total:
         measured.notes.append(
             f"{total - by_sweep} of {total} tables were vacuumed by the core daemon, which was "
-            "first there. Its workers divide the cost limit among themselves only: while both "
-            "vacuum, the I/O is up to twice what the limit allows."
+            "first there. Its workers divide the cost limit among themselves. pg_sweep's take "
+            "what those leave of it."
         )

@@ -1,12 +1,12 @@
 """Seed 001: TPC-DS while a server's catalogs are full of garbage, or fill with it.
 
-The parts are those of the seed: load, analyze, a single stream of queries, then two
-streams at once. Twice: beside sessions that create wide partitioned tables and abort
+The parts are those of the seed: load, analyze, a single stream of queries, then two streams at
+once. All of it is done twice: beside sessions that create wide partitioned tables and abort
 ("during"), and after such sessions ("before").
 
-Time is compared, on a machine that may have other work. The variants are repeated in
-turn (A B C A B C), what drifts falls on all; each query runs in one process, and the
-same queries come in the same order everywhere.
+Time is compared, on a machine that may have other work. The variants are repeated in turn (A B C
+A B C), so that what drifts falls on all. Each query runs in one process, and the same queries
+come in the same order everywhere.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from pgsweep.bench import tpcdata, vacuumlog
+from pgsweep.bench import tpcdata
 from pgsweep.bench.lab import Lab, Measured, Options
-from pgsweep.bench.session import Session
 from pgsweep.errors import QueryError
+from pgsweep.lab import vacuumlog
+from pgsweep.lab.session import LabSession
 
 SCALE_FACTOR = 0.1
 STREAMS = 2
-# They join the same large WITH query several times by nested loops, which takes as long
-# as all the others together, whatever the catalogs look like.
+# These join the same large WITH query several times by nested loops. That takes as long as all
+# the others together, whatever the catalogs look like.
 LEFT_OUT = (4, 11, 14)
-# With fewer seconds than this a part of the queries is run.
+# With fewer seconds than this, only a part of the queries is run.
 SECONDS_FOR_ALL = 80.0
 QUERY_TIMEOUT_S = 60
 
@@ -52,10 +53,13 @@ BEGIN
                        'FOR VALUES FROM (%s) TO (%s)', n, n, n + 1);
     END LOOP;
 END $$;
+SELECT nextval('bloat_rounds');
 ROLLBACK;
 """
-# Rounds that were made in a database, and queries that were cut off.
-ABORTED = "SELECT xact_rollback FROM pg_catalog.pg_stat_database WHERE datname = %s"
+# A sequence keeps count of what is rolled back. The server's own count has others' transactions
+# in it.
+COUNTER = "CREATE SEQUENCE bloat_rounds"
+ROUNDS = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM bloat_rounds"
 
 
 @dataclass
@@ -65,9 +69,9 @@ class Parts:
     load_s: float = 0.0
     analyze_s: float = 0.0
     single_s: float = 0.0
-    # from the first stream's begin to the last one's end
+    # the time from the first stream's begin to the last one's end
     throughput_s: float = 0.0
-    # all streams' queries together
+    # the time of all streams' queries together
     concurrent_s: float = 0.0
     queries: int = 0
     query_s: dict[int, float] = field(default_factory=dict)
@@ -77,13 +81,12 @@ class Parts:
 def score(scale_factor: float, queries: int, streams: int, parts: Parts) -> int:
     """Return the seed's "TPC-DS v2.2.0 score".
 
-    The specification's primary metric (TPC-DS 2.x, clause 7.6.3) is
-    QphDS@SF = floor(SF * Q / (T_PT * T_TT * T_DM * T_LD) ^ (1/4)), times in hours:
-    Q = Sq * 99 queries, T_PT the single stream's time times Sq, T_TT that of both
-    throughput tests, T_DM of data maintenance, T_LD = 0.01 * Sq * load time. The scripts
-    that the seed used (github.com/pivotal/TPC-DS, 09_score) have one throughput test, which
-    they count twice, and no data maintenance: (T_PT * T_TT * T_LD) ^ (1/3). With the parts that
-    the seed gives this is the score that it gives.
+    The specification's primary metric (TPC-DS 2.x, clause 7.6.3) is QphDS@SF = floor(SF * Q /
+    (T_PT * T_TT * T_DM * T_LD) ^ (1/4)), times in hours. Q is Sq * 99 queries, T_PT the single
+    stream's time times Sq, T_TT that of both throughput tests, T_DM that of data maintenance, and
+    T_LD is 0.01 * Sq * load time. The scripts that the seed used (github.com/pivotal/TPC-DS,
+    09_score) have one throughput test, which they count twice, and no data maintenance: (T_PT *
+    T_TT * T_LD) ^ (1/3). With the parts that the seed gives this is the score that it gives.
     """
     power = parts.single_s * streams / 3600
     throughput = 2 * parts.throughput_s / 3600
@@ -100,7 +103,10 @@ def chosen(queries: Mapping[int, str], seconds: float) -> dict[int, str]:
 
 
 def order(numbers: Sequence[int], stream: int) -> list[int]:
-    """Return in which order a stream runs the queries: stream 0 by number, each its own."""
+    """Return in which order a stream runs the queries.
+
+    Stream 0 runs them by number, each other one in an order of its own.
+    """
     ordered = sorted(numbers)
     if stream:
         random.Random(stream).shuffle(ordered)
@@ -154,6 +160,8 @@ def _measure_scenario(
     databases = (DATABASE, OTHER_DATABASE)
     for name in databases:
         lab.run(f"CREATE DATABASE {name} TEMPLATE template0")
+        with lab.connect(name) as session:
+            session.run(COUNTER)
     began = time.time()
     bloat = None
     if when == "before":
@@ -171,7 +179,7 @@ def _measure_scenario(
         for name in ("attribute", "class"):
             size = session.value(f"SELECT pg_catalog.pg_table_size('pg_catalog.pg_{name}')")
             measured.add(f"{name}_mb_{when}", size / 2**20)
-        rounds = session.value(ABORTED, DATABASE)
+        rounds = session.value(ROUNDS)
     for name in ("load_s", "analyze_s", "single_s", "throughput_s"):
         measured.add(f"{name}_{when}", getattr(parts, name))
     counters = vacuumlog.total(_vacuums(lab, began, databases))
@@ -190,7 +198,7 @@ def _measure_scenario(
 
 
 def _run_parts(
-    lab: Lab, session: Session, data: tpcdata.Data, queries: Mapping[int, str], when: str
+    lab: Lab, session: LabSession, data: tpcdata.Data, queries: Mapping[int, str], when: str
 ) -> Parts:
     parts = Parts(queries=len(queries))
     lab.stage(f"garbage {when}: load")
@@ -221,7 +229,7 @@ def _run_parts(
 class _Stream(threading.Thread):
     """A session that runs queries one after the other."""
 
-    def __init__(self, session: Session, queries: Mapping[int, str], numbers: list[int]) -> None:
+    def __init__(self, session: LabSession, queries: Mapping[int, str], numbers: list[int]) -> None:
         super().__init__(name="stream", daemon=True)
         self._session = session
         self._queries = queries
@@ -231,7 +239,7 @@ class _Stream(threading.Thread):
         self.error: QueryError | None = None
 
     def run(self) -> None:
-        """Run all; what the server refuses is in error."""
+        """Run all queries. If the server refuses one, `error` tells it."""
         for number in self._numbers:
             began = time.perf_counter()
             try:
@@ -248,7 +256,7 @@ def _run_streams(lab: Lab, queries: Mapping[int, str], numbers: Sequence[int]) -
     with ExitStack() as stack:
         streams = []
         for number in numbers:
-            # Closed when this is interrupted, which ends its thread.
+            # An interrupt closes the session, which ends the stream's thread.
             session = stack.enter_context(lab.connect(DATABASE))
             session.run(f"SET statement_timeout = '{QUERY_TIMEOUT_S}s'")
             streams.append(_Stream(session, queries, order(list(queries), number)))

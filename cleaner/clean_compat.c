@@ -1,0 +1,113 @@
+/*
+ * clean_compat.c
+ *		What of PostgreSQL differs between majors, for the cleaner.
+ */
+#include "clean_compat.h"
+
+#include "access/heapam_xlog.h"
+#include "access/visibilitymap.h"
+#include "access/xloginsert.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+
+bool
+compat_server_is_known(void)
+{
+#if PG_VERSION_NUM < 170000
+	int			running = atoi(GetConfigOption("server_version_num", false, false));
+
+#if PG_VERSION_NUM >= 160000
+	StaticAssertStmt(PG_VERSION_NUM >= 160004, "the cleaner needs PostgreSQL 16.4 or later");
+	return running >= 160004;
+#else
+	StaticAssertStmt(PG_VERSION_NUM >= 150008, "the cleaner needs PostgreSQL 15.8 or later");
+	return running >= 150008;
+#endif
+#else
+	return true;
+#endif
+}
+
+Buffer
+compat_bt_search(Relation index, Relation heap, BTScanInsert key)
+{
+	Buffer		buffer = InvalidBuffer;
+
+#if PG_VERSION_NUM >= 190000
+	(void) _bt_search(index, heap, key, &buffer, BT_READ, false);
+#elif PG_VERSION_NUM >= 160000
+	_bt_freestack(_bt_search(index, heap, key, &buffer, BT_READ));
+#else
+	_bt_freestack(_bt_search(index, key, &buffer, BT_READ, NULL));
+#endif
+	return buffer;
+}
+
+void
+compat_pin_map(Relation heap, BlockNumber block, Buffer *vmbuffer)
+{
+#if PG_VERSION_NUM >= 190000
+	visibilitymap_pin(heap, block, vmbuffer);
+#endif
+}
+
+void
+compat_prune(Relation heap, Buffer buffer, Buffer vmbuffer, GlobalVisState *vistest)
+{
+	OffsetNumber current = InvalidOffsetNumber;
+#if PG_VERSION_NUM >= 190000
+	PruneFreezeResult result;
+	PruneFreezeParams params = {
+		.relation = heap,
+		.buffer = buffer,
+		.vmbuffer = vmbuffer,
+		.reason = PRUNE_ON_ACCESS,
+		.options = 0,			/* the visibility map is VACUUM's */
+		.vistest = vistest,
+		.cutoffs = NULL,
+	};
+
+	heap_page_prune_and_freeze(&params, &result, &current, NULL, NULL);
+	if (result.ndeleted > result.nnewlpdead)
+		pgstat_update_heap_dead_tuples(heap, result.ndeleted - result.nnewlpdead);
+#elif PG_VERSION_NUM >= 170000
+	PruneFreezeResult result;
+
+	heap_page_prune_and_freeze(heap, buffer, vistest, 0, NULL, &result, PRUNE_ON_ACCESS,
+							   &current, NULL, NULL);
+	if (result.ndeleted > result.nnewlpdead)
+		pgstat_update_heap_dead_tuples(heap, result.ndeleted - result.nnewlpdead);
+#else
+	int			nnewlpdead;
+	int			ndeleted;
+
+	ndeleted = heap_page_prune(heap, buffer, InvalidTransactionId, vistest,
+							   InvalidTransactionId, 0, &nnewlpdead, &current);
+	if (ndeleted > nnewlpdead)
+		pgstat_update_heap_dead_tuples(heap, ndeleted - nnewlpdead);
+#endif
+}
+
+void
+compat_log_unused(Relation heap, Buffer buffer, OffsetNumber *unused, int count)
+{
+#if PG_VERSION_NUM >= 190000
+	log_heap_prune_and_freeze(heap, buffer, InvalidBuffer, 0, InvalidTransactionId, false,
+							  PRUNE_VACUUM_CLEANUP, NULL, 0, NULL, 0, NULL, 0, unused, count);
+#elif PG_VERSION_NUM >= 170000
+	log_heap_prune_and_freeze(heap, buffer, InvalidTransactionId, false,
+							  PRUNE_VACUUM_CLEANUP, NULL, 0, NULL, 0, NULL, 0, unused, count);
+#else
+	xl_heap_vacuum record;
+	XLogRecPtr	lsn;
+
+	record.nunused = count;
+	XLogBeginInsert();
+	XLogRegisterData((char *) &record, SizeOfHeapVacuum);
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	XLogRegisterBufData(0, (char *) unused, count * sizeof(OffsetNumber));
+	lsn = XLogInsert(RM_HEAP2_ID, XLOG_HEAP2_VACUUM);
+	/* a macro, which takes its argument twice */
+	PageSetLSN(BufferGetPage(buffer), lsn);
+#endif
+}

@@ -1,0 +1,247 @@
+/*
+ * clean_table.c
+ *		Cleans one table: batch after batch, and each again when it is ripe.
+ *
+ * Locks, in this order: the table, its indexes (all conditional), a page of
+ * the table, which is let go, then a page of an index.
+ */
+#include "clean_table.h"
+
+#include "access/table.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "commands/progress.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/backend_progress.h"
+#include "storage/bufmgr.h"
+#include "storage/freespace.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/snapmgr.h"
+
+#include "clean_btree.h"
+#include "clean_compat.h"
+#include "clean_target.h"
+
+#define BATCH_ROWS		100000	/* 1.6 MB, and their keys within work_mem */
+#define BATCH_PAGES		65536	/* 512 MB: others get at the table between
+								 * batches */
+#define BATCHES_WAITING	16		/* for older transactions, with 40 MB at most */
+
+/* Looks at pages until the batch is full. */
+static void
+take_rows(CleanRows *rows, CleanTarget *target, BlockNumber *block, const CleanLimits *limits,
+		  CleanCounts *counts)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(target->heap);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_VACUUM);
+	Buffer		vmbuffer = InvalidBuffer;
+	int			looked = 0;
+
+	pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_SCAN_HEAP);
+	pgstat_progress_update_param(PROGRESS_VACUUM_TOTAL_HEAP_BLKS, blocks);
+	for (; *block < blocks; (*block)++)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		if (VM_ALL_VISIBLE(target->heap, *block, &vmbuffer))
+			continue;
+		if (looked++ == limits->pages || !clean_rows_have_room(rows))
+			break;
+		pgstat_progress_update_param(PROGRESS_VACUUM_HEAP_BLKS_SCANNED, *block);
+		compat_vacuum_delay_point();
+		buffer = ReadBufferExtended(target->heap, MAIN_FORKNUM, *block, RBM_NORMAL, strategy);
+		clean_rows_take(rows, target, buffer, counts);
+		ReleaseBuffer(buffer);
+	}
+	if (*block >= blocks)
+		*block = InvalidBlockNumber;
+	if (BufferIsValid(vmbuffer))
+		ReleaseBuffer(vmbuffer);
+	FreeAccessStrategy(strategy);
+}
+
+/* Keeps those whose entry was removed from every index.  Returns how many they are. */
+static int
+keep_removed(CleanRows *rows, const CleanTarget *target)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < rows->count; i++)
+	{
+		if (rows->rows[i].removed == target->btrees)
+			rows->rows[kept++] = rows->rows[i];
+	}
+	return kept;
+}
+
+CleanBatch *
+clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
+				  CleanCounts *counts, const char **why_not)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "cleaning", ALLOCSET_DEFAULT_SIZES);
+	CleanTarget target;
+	CleanRows	rows;
+	CleanBatch *batch = NULL;
+	int			kept;
+
+	*why_not = NULL;
+	MemoryContextSwitchTo(context);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (clean_target_open(relid, &target, why_not))
+	{
+		clean_rows_begin(&rows, &target, Max(limits->rows, MaxHeapTuplesPerPage), limits->work_mem);
+		take_rows(&rows, &target, block, limits, counts);
+		pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_VACUUM_INDEX);
+		for (int i = 0; i < target.btrees; i++)
+		{
+			if (rows.count > 0)
+				clean_btree(&rows, &target, i, counts);
+			tuplesort_end(rows.entries[i]);
+		}
+		if (rows.count > 0)
+			FreeSpaceMapVacuumRange(target.heap, ItemPointerGetBlockNumber(&rows.rows[0].tid),
+									ItemPointerGetBlockNumber(&rows.rows[rows.count - 1].tid) + 1);
+		kept = keep_removed(&rows, &target);
+		clean_target_close(&target);
+		MemoryContextSwitchTo(caller);
+		if (kept > 0)
+			batch = clean_batch_make(rows.rows, kept);
+	}
+	PopActiveSnapshot();
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return batch;
+}
+
+bool
+clean_table_recycle(Oid relid, CleanBatch *batch, CleanCounts *counts)
+{
+	Relation	heap;
+	bool		ripe;
+
+	if (!ConditionalLockRelationOid(relid, ShareUpdateExclusiveLock))
+		return false;
+	heap = try_relation_open(relid, NoLock);
+	if (heap == NULL)
+		return true;			/* it was dropped */
+	ripe = clean_batch_is_ripe(batch, heap);
+	if (ripe)
+		clean_batch_recycle(batch, heap, counts);
+	table_close(heap, NoLock);
+	return ripe;
+}
+
+/* ----
+ * The whole table
+ * ----
+ */
+
+/* Batches that wait until they are ripe, the oldest first. */
+typedef struct Waiting
+{
+	CleanBatch *batches[BATCHES_WAITING];
+	int			count;
+} Waiting;
+
+static void
+recycle_ripe(Waiting *waiting, CleanJob *job)
+{
+	int			left = 0;
+
+	for (int i = 0; i < waiting->count; i++)
+	{
+		bool		done;
+
+		StartTransactionCommand();
+		pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_VACUUM_HEAP);
+		done = clean_table_recycle(job->relid, waiting->batches[i], &job->counts);
+		CommitTransactionCommand();
+		if (done)
+			clean_batch_free(waiting->batches[i]);
+		else
+			waiting->batches[left++] = waiting->batches[i];
+	}
+	waiting->count = left;
+}
+
+/* Keeps a batch.  For want of room the oldest is left to VACUUM. */
+static void
+keep_waiting(Waiting *waiting, CleanBatch *batch)
+{
+	if (waiting->count == BATCHES_WAITING)
+	{
+		clean_batch_free(waiting->batches[0]);
+		memmove(&waiting->batches[0], &waiting->batches[1], sizeof(CleanBatch *) * --waiting->count);
+	}
+	waiting->batches[waiting->count++] = batch;
+}
+
+/* At the end: their row pointers would be left to VACUUM otherwise. */
+static void
+wait_until_ripe(Waiting *waiting, CleanJob *job)
+{
+	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), job->wait_ms);
+
+	for (;;)
+	{
+		recycle_ripe(waiting, job);
+		if (waiting->count == 0 || job->must_stop() || GetCurrentTimestamp() >= until)
+			return;
+		pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_FINAL_CLEANUP);
+		job->wait();
+	}
+}
+
+PGDLLEXPORT void sweep_clean_table(CleanJob *job);
+
+/* See CleanFunction. */
+void
+sweep_clean_table(CleanJob *job)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	CleanLimits limits = {BATCH_ROWS, BATCH_PAGES, job->work_mem_kb};
+	BlockNumber block = 0;
+	Waiting		waiting = {0};
+	bool		first = true;
+
+	if (!compat_server_is_known())
+	{
+		job->why_not = "this minor release of the server is too old";
+		return;
+	}
+	pgstat_progress_start_command(PROGRESS_COMMAND_VACUUM, job->relid);
+	while (block != InvalidBlockNumber && !job->must_stop())
+	{
+		CleanBatch *batch;
+		const char *why_not;
+
+		StartTransactionCommand();
+		MemoryContextSwitchTo(caller);
+		batch = clean_table_batch(job->relid, &block, &limits, &job->counts, &why_not);
+		CommitTransactionCommand();
+		MemoryContextSwitchTo(caller);
+		if (why_not != NULL)
+		{
+			/*
+			 * later on somebody else has the table, and cleans it or changes
+			 * it
+			 */
+			job->locked = first && why_not == clean_not_available;
+			if (first)
+				job->why_not = why_not;
+			break;
+		}
+		first = false;
+		if (batch != NULL)
+			keep_waiting(&waiting, batch);
+		recycle_ripe(&waiting, job);
+	}
+	wait_until_ripe(&waiting, job);
+	MemoryContextSwitchTo(caller);
+	pgstat_progress_end_command();
+}

@@ -1,0 +1,34 @@
+/*
+ * clean_table.h
+ *		Cleans one table: batch after batch, and each again when it is ripe.
+ */
+#ifndef CLEAN_TABLE_H
+#define CLEAN_TABLE_H
+
+#include "clean_recycle.h"
+
+typedef struct CleanLimits
+{
+	int			rows;			/* of a batch */
+	int			pages;			/* of the table that a batch looks at */
+	int			work_mem;		/* kB */
+} CleanLimits;
+
+/*
+ * Looks at the pages of a table from *block on, as far as one batch goes, and
+ * removes the entries of the rows that died there.  *block is the next one
+ * afterwards, InvalidBlockNumber at the table's end.  Returns what is to be
+ * recycled, in the current memory context, or NULL if there is nothing, or
+ * with *why_not if the table cannot be cleaned.  To be called in a transaction
+ * of its own.
+ */
+extern CleanBatch *clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
+									 CleanCounts *counts, const char **why_not);
+
+/*
+ * Recycles a batch if it is ripe and the table can be locked.  Returns true if
+ * it is done with.  To be called in a transaction of its own.
+ */
+extern bool clean_table_recycle(Oid relid, CleanBatch *batch, CleanCounts *counts);
+
+#endif							/* CLEAN_TABLE_H */

@@ -1,0 +1,370 @@
+"""The door to the server: the only importer of psycopg, whose errors become ours.
+
+A Connection writes and has all the time it needs. A ReadOnlyConnection is read-only, has a
+search_path that no database owner can plant objects in, and gives up after a while, because
+watching a server must not become a load. A view that somebody has locked is tried again and
+again, each time for less than deadlock_timeout. So in a deadlock, say with DROP EXTENSION, it is
+always we who let go.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import conninfo, pq, sql
+from psycopg.adapt import Dumper, Loader
+from psycopg.rows import RowFactory, class_row, dict_row
+
+from pgsweep import __version__, errors, names, queries
+
+Row = TypeVar("Row")
+Own = TypeVar("Own", bound="Connection")
+Reader = TypeVar("Reader", bound="ReadOnlyConnection")
+
+CONNECT_TIMEOUT_S = 10
+STATEMENT_TIMEOUT_S = 10
+LOCK_PATIENCE_S = 2.0
+
+SESSION_OPTIONS = (
+    "-c search_path=pg_catalog",
+    "-c default_transaction_read_only=on",
+    f"-c statement_timeout={STATEMENT_TIMEOUT_S}s",
+    "-c lock_timeout=250ms",
+    "-c idle_in_transaction_session_timeout=60s",
+    "-c intervalstyle=postgres",
+    # Citus hides shards from queries of pg_class. On a server without Citus this does nothing.
+    "-c citus.override_table_visibility=off",
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where to connect: what was given on the command line. libpq fills in the rest."""
+
+    dbname: str | None = None
+    host: str | None = None
+    port: str | None = None
+    user: str | None = None
+    ask_password: bool = False
+    never_ask: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """Return libpq parameters. A connection string as dbname wins over flags, as in psql."""
+        params: dict[str, Any] = {
+            key: value
+            for key, value in (("host", self.host), ("port", self.port), ("user", self.user))
+            if value
+        }
+        if self.dbname and ("=" in self.dbname or "://" in self.dbname):
+            try:
+                given = conninfo.conninfo_to_dict(self.dbname)
+            except psycopg.Error as exc:
+                raise errors.UsageError(
+                    f"connection string is not valid: {exc}",
+                    "Write it as psql takes it, for example postgresql://user@host:5432/dbname.",
+                ) from exc
+            params.update({key: value for key, value in given.items() if value is not None})
+        elif self.dbname:
+            params["dbname"] = self.dbname
+        # Later -c options win. So these hold, whatever the caller or PGOPTIONS says.
+        options = str(params.get("options") or os.environ.get("PGOPTIONS", ""))
+        params["options"] = " ".join(filter(None, (options, *SESSION_OPTIONS)))
+        params["application_name"] = "pgsweep"
+        # The server would refuse names of other databases that are invalid in this one's
+        # encoding.
+        params["client_encoding"] = "SQL_ASCII"
+        if "connect_timeout" not in params and not os.environ.get("PGCONNECT_TIMEOUT"):
+            params["connect_timeout"] = CONNECT_TIMEOUT_S
+        return params
+
+
+class Connection:
+    """A connection in which every statement commits itself."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.notices: list[str] = []
+        self._conn = self._open(parameters)
+
+    def __enter__(self: Own) -> Own:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the session. A second call does nothing."""
+        with suppress(psycopg.Error):
+            self._conn.close()
+
+    @property
+    def pid(self) -> int:
+        """The server process's pid."""
+        return self._conn.info.backend_pid
+
+    @property
+    def version_num(self) -> int:
+        """server_version_num, for example 150020."""
+        return self._conn.info.server_version
+
+    def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
+        settings = {"connect_timeout": CONNECT_TIMEOUT_S, **parameters}
+        try:
+            conn = psycopg.connect(autocommit=True, prepare_threshold=None, **settings)
+        except psycopg.Error as exc:
+            raise errors.QueryError(f"cannot connect: {exc}") from exc
+        conn.add_notice_handler(self._noticed)
+        return conn
+
+    def _noticed(self, diagnostic: psycopg.errors.Diagnostic) -> None:
+        parts = (diagnostic.message_primary, diagnostic.message_detail)
+        self.notices.append("\n".join(part for part in parts if part))
+
+    def _execute(
+        self, statement: str | sql.Composed, args: tuple[object, ...] = ()
+    ) -> psycopg.Cursor[dict[str, Any]]:
+        with self._translated():
+            # Without arguments a % stands for itself.
+            return self._conn.cursor(row_factory=dict_row).execute(statement, args or None)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as exc:
+            raise self._failure(exc) from exc
+
+    def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
+        return errors.QueryError(exc.diag.message_primary or str(exc).strip())
+
+
+class ReadOnlyConnection(Connection):
+    """A connection that asks the queries of queries/ and reads any name."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._parameters = dict(parameters)
+        super().__init__(parameters)
+        self._encoding = _encoding(self._conn)
+        # psycopg's own handler would decode the notice. But a notice may have any name in it,
+        # too.
+        self._conn.pgconn.notice_handler = self._on_notice
+
+    def again(self: Reader) -> Reader:
+        """Return a new connection made with the same parameters and password."""
+        return type(self)(self._parameters)
+
+    def beside(self: Reader, dbname: str) -> Reader:
+        """Return a connection to another database of the same server."""
+        return type(self)({**self._parameters, "dbname": dbname})
+
+    def parameters_to_write(self, dbname: str | None, name: str) -> dict[str, Any]:
+        """Return the parameters of this connection for one that may write and take its time."""
+        found = dict(self._parameters)
+        options = str(found.pop("options", ""))
+        for own in SESSION_OPTIONS:
+            options = options.replace(own, "")
+        for own in ("connect_timeout", "client_encoding"):
+            found.pop(own, None)
+        return {
+            **found,
+            "options": options.strip(),
+            "dbname": dbname or self.dbname,
+            "application_name": name,
+        }
+
+    @property
+    def dbname(self) -> str:
+        """Return the name of the database that was asked, as the client wrote it."""
+        return names.readable(self._conn.pgconn.db, "utf-8")
+
+    @property
+    def user(self) -> str:
+        """Return the role that asked, as the client wrote it."""
+        return names.readable(self._conn.pgconn.user, "utf-8")
+
+    @property
+    def host(self) -> str:
+        """Return the server or its socket's folder, as the client wrote it."""
+        return names.readable(self._conn.pgconn.host, "utf-8")
+
+    @property
+    def port(self) -> int:
+        """Return the server's port."""
+        return self._conn.info.port
+
+    def rows(
+        self, name: str, row_type: type[Row], params: Mapping[str, Any] | None = None
+    ) -> tuple[Row, ...]:
+        """Return the rows of queries/<name>.sql, each as a row_type."""
+        return tuple(self._ask(name, class_row(row_type), params))
+
+    def dicts(self, name: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Return the rows of queries/<name>.sql by column name."""
+        return self._ask(name, dict_row, params)
+
+    def setting(self, name: str) -> str:
+        """Return the value of a setting as SHOW prints it."""
+        row = self._execute("SELECT current_setting(%s) AS value", (name,)).fetchone()
+        assert row is not None
+        return str(row["value"])
+
+    def alter_system(self, name: str, value: str | None) -> None:
+        """Write a setting into postgresql.auto.conf, or take it out of there."""
+        # A name with a dot is two identifiers.
+        what = sql.SQL(".").join(sql.Identifier(part) for part in name.split("."))
+        if value is None:
+            self._execute(sql.SQL("ALTER SYSTEM RESET {}").format(what))
+        else:
+            self._execute(sql.SQL("ALTER SYSTEM SET {} = {}").format(what, sql.Literal(value)))
+
+    def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
+        try:
+            conn = psycopg.connect("", autocommit=True, prepare_threshold=None, **parameters)
+            _read_any_name(conn)
+            # Where the server's deadlock_timeout is short, this timeout has to be shorter.
+            conn.execute(queries.text("lock_timeout", conn.info.server_version))
+        except psycopg.Error as exc:
+            raise _connect_error(exc) from exc
+        except UnicodeError as exc:
+            raise errors.CannotConnectError(f"connection parameters are not valid: {exc}") from exc
+        return conn
+
+    def _on_notice(self, notice: pq.abc.PGresult) -> None:
+        self.notices.append(self._said(notice, pq.DiagnosticField.MESSAGE_PRIMARY) or "")
+
+    def _said(self, answer: pq.abc.PGresult | None, field: pq.DiagnosticField) -> str | None:
+        """Return a field of an error or notice, whatever names are in it."""
+        found = answer.error_field(field) if answer else None
+        return names.readable(bytes(found), self._encoding) if found else None
+
+    def _ask(
+        self, name: str, row_factory: RowFactory[Row], params: Mapping[str, Any] | None
+    ) -> list[Row]:
+        """Return all rows.
+
+        What somebody has locked is let go and tried again for a while.
+        """
+        query = queries.text(name, self.version_num)
+        until = time.monotonic() + LOCK_PATIENCE_S
+        with self._translated():
+            while True:
+                cur = self._conn.cursor(row_factory=row_factory)
+                try:
+                    return cur.execute(query, params).fetchall()
+                except psycopg.errors.LockNotAvailable:
+                    if time.monotonic() >= until:
+                        raise
+
+    def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
+        primary = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_PRIMARY)
+        message = primary or str(exc).strip() or type(exc).__name__
+        hint = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_HINT)
+        if self._conn.closed or self._conn.info.status != pq.ConnStatus.OK:
+            return errors.ConnectionLostError(message, "The connection is lost.")
+        state = exc.sqlstate or ""
+        if state == "55000":
+            return errors.LibraryNotLoadedError(message, hint)
+        if state in ("3F000", "42P01"):
+            installed = self._installed_version()
+            if installed is None:
+                return errors.ExtensionMissingError(
+                    f'extension "pg_sweep" is not installed in database "{self.dbname}"',
+                    "Run CREATE EXTENSION pg_sweep there, or name a database that has it with -d.",
+                )
+            return _mismatch(message, installed)
+        if state in ("42703", "42883", "42804"):
+            return _mismatch(message, self._installed_version())
+        if state == "58P01":
+            return errors.LibraryNotLoadedError(
+                message, "Install the library into this server (make install), then restart it."
+            )
+        if state == "42501":
+            return errors.PermissionDeniedError(
+                message, f'Run GRANT pg_monitor TO "{self.user}" as superuser.'
+            )
+        if state == "57014":
+            return errors.QueryError(message, hint or "The server is slow to answer: try again.")
+        return errors.QueryError(message, hint)
+
+    def _installed_version(self) -> str | None:
+        try:
+            row = self._conn.execute(
+                "SELECT extversion::text FROM pg_catalog.pg_extension WHERE extname = 'pg_sweep'"
+            ).fetchone()
+        except psycopg.Error:
+            return None
+        return None if row is None else str(row[0])
+
+
+def with_dbname(dsn: str, dbname: str) -> str:
+    """Return a connection string or URI with another database, as a connection string."""
+    return conninfo.make_conninfo(dsn, dbname=dbname)
+
+
+def _encoding(conn: psycopg.Connection[Any]) -> str:
+    """Return Python's name of the encoding of the database."""
+    return names.codec((conn.pgconn.parameter_status(b"server_encoding") or b"UTF8").decode())
+
+
+def _read_any_name(conn: psycopg.Connection[Any]) -> None:
+    """Read all text in the database's encoding, and write it so. Nothing in it fails."""
+    encoding = _encoding(conn)
+
+    class AnyText(Loader):
+        def load(self, data: Any) -> str:  # noqa: ANN401
+            return names.readable(bytes(data), encoding)
+
+    class AnyName(Dumper):
+        oid = 0
+
+        def dump(self, obj: str) -> bytes:
+            return names.sendable(obj, encoding)
+
+    # 0 stands for types without a loader of their own.
+    for type_of_text in ("text", "varchar", "bpchar", "name", '"char"', 0):
+        conn.adapters.register_loader(type_of_text, AnyText)
+    conn.adapters.register_dumper(str, AnyName)
+
+
+def _connect_error(exc: psycopg.Error) -> errors.CannotConnectError:
+    lines = [line.strip(" \t-") for line in str(exc).splitlines() if line.strip()]
+    # psycopg lists every address of the host. One line of one attempt is enough.
+    failures = [line for line in lines if "failed:" in line or "error:" in line] or lines
+    message = failures[-1] if failures else "connection failed"
+    for prefix in ("connection failed: ", "host: "):
+        if prefix in message and "connection to server" in message:
+            message = message[message.index("connection to server") :]
+    lower = message.lower()
+    kind: type[errors.CannotConnectError] = errors.CannotConnectError
+    hint: str | None = None
+    if "no password supplied" in lower:
+        kind = errors.PasswordRequiredError
+        hint = "Set PGPASSWORD, write a password file (~/.pgpass), or use -W."
+    elif "password authentication failed" in lower:
+        hint = "Check user and password: PGPASSWORD, ~/.pgpass or -W."
+    elif "pg_hba.conf" in lower:
+        hint = "Add a line for this role, database and host to pg_hba.conf, then reload."
+    elif "database" in lower and "does not exist" in lower:
+        hint = "Name a database with -d."
+    elif "role" in lower and "does not exist" in lower:
+        hint = "Name a role with -U."
+    elif "too many" in lower or "remaining connection slots" in lower:
+        hint = "Wait for a free connection, or raise max_connections."
+    elif "starting up" in lower or "shutting down" in lower or "recovery" in lower:
+        hint = "Try again in a moment."
+    else:
+        hint = "Is the server running there? Check -h and -p, or PGHOST and PGPORT."
+    return kind(message, hint)
+
+
+def _mismatch(message: str, installed: str | None) -> errors.VersionMismatchError:
+    return errors.VersionMismatchError(
+        f'extension "pg_sweep" {installed or "of unknown version"} does not fit '
+        f"pgsweep {__version__}: {message}",
+        "Run ALTER EXTENSION pg_sweep UPDATE after restarting with the newer library.",
+    )

@@ -1,0 +1,86 @@
+"""What core's own views say. Where the extension is missing there is nothing else to ask.
+
+What follows from it is in pgsweep.core.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+from pgsweep import errors
+from pgsweep.core import rates
+from pgsweep.core.blockers import blockers as core_blockers
+from pgsweep.core.facts import CoreFacts, Holder, Lock, Relation, Vacuum, XidRate
+from pgsweep.db import Session
+from pgsweep.model import Blocker, DatabaseAge
+
+
+def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> CoreFacts:
+    """Return what core's views say of all tables, or of one and its TOAST table.
+
+    With `seconds` the counters are read twice, that far apart.
+    """
+    which = {"relid": relid}
+    earlier: dict[int, Relation] = {}
+    earlier_at: datetime | None = None
+    first_xid = _next_xid(session)
+    if seconds > 0:
+        earlier_at = session.server().now
+        rows = session.rows("core_relations", Relation, which)
+        earlier = {row.relid: row for row in rows}
+        time.sleep(seconds)
+    relations = session.rows("core_relations", Relation, which)
+    holders = session.rows("core_holders", Holder)
+    return CoreFacts(
+        version_num=session.version_num,
+        settings=settings(session),
+        relations=relations,
+        holders=holders,
+        locks=session.rows("core_locks", Lock, which),
+        vacuums=session.rows("core_vacuums", Vacuum),
+        databases=databases(session),
+        xid_rate=_xid_rate(session, first_xid, seconds),
+        earlier=earlier,
+        earlier_at=earlier_at,
+        sees_everything=bool(session.dicts("role")[0]["can_read_stats"]),
+        # This is read last, so that "now" is never before what the views say.
+        server=session.server(),
+    )
+
+
+def blockers(session: Session) -> tuple[Blocker, ...]:
+    """Return what holds the horizon back, the oldest first."""
+    return core_blockers(session.rows("core_holders", Holder), session.dbname)
+
+
+def databases(session: Session) -> tuple[DatabaseAge, ...]:
+    """Return all databases and their ages, the oldest first."""
+    return session.rows("core_databases", DatabaseAge)
+
+
+def settings(session: Session) -> dict[str, str]:
+    """Return autovacuum's settings, in their own units."""
+    return {row["name"]: row["setting"] for row in session.dicts("core_settings")}
+
+
+def _next_xid(session: Session, query: str = "core_next_xid") -> tuple[datetime, int]:
+    row = session.dicts(query)[0]
+    return row["at"], int(row["next_xid"])
+
+
+def _xid_rate(session: Session, first: tuple[datetime, int], seconds: float) -> XidRate | None:
+    """Return how fast transaction ids are used, by two readings or since the checkpoint."""
+    now = _next_xid(session)
+    if seconds > 0:
+        return rates.xid_rate(first, now, "measured for {seconds:.0f} s", 0.1)
+    try:
+        checkpoint = _next_xid(session, "core_checkpoint")
+    except errors.ConnectionLostError:
+        raise
+    except errors.DatabaseError:
+        # Some clouds do not let the control file be read.
+        return None
+    return rates.xid_rate(
+        checkpoint, now, "since the checkpoint {seconds:.0f} s ago", rates.LEAST_SECONDS
+    )

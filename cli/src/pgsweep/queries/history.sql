@@ -1,0 +1,5 @@
+SELECT hour, datid, datname, relid, schemaname, relname, command, started_by, runs, failed, cancelled,
+       skipped, blks_read, blks_dirtied, wal_bytes::int8 AS wal_bytes, cost, tuples_removed, run_time,
+       dead_not_removable, last_ended_at
+FROM sweep.history
+ORDER BY hour DESC, last_ended_at DESC NULLS LAST

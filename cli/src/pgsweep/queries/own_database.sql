@@ -1,0 +1,1 @@
+SELECT oid AS datid FROM pg_database WHERE datname = current_database()

@@ -1,0 +1,46 @@
+"""Who may import what: one door to the server, and nothing heavy where it is not used."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[1] / "src" / "pgsweep"
+
+
+def imported(file: Path) -> set[str]:
+    """Return the modules that a file imports anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def importers(module: str) -> set[str]:
+    """Return the files, below src/pgsweep, that import a module or a part of it."""
+    return {
+        str(file.relative_to(SOURCES))
+        for file in SOURCES.rglob("*.py")
+        if any(f"{name}.".startswith(f"{module}.") for name in imported(file))
+    }
+
+
+def test_one_door_to_the_server() -> None:
+    assert importers("psycopg") == {"connection.py"}
+
+
+def test_one_painter() -> None:
+    assert importers("vl_convert") == {"report/svg.py"}
+
+
+def test_tune_and_demo_need_the_laboratory_and_no_experiment() -> None:
+    def parts(module: str) -> set[str]:
+        return {file.split("/")[0] for file in importers(module)} - {"commands"}
+
+    assert parts("pgsweep.lab") == {"bench", "lab", "tune", "workload.py"}
+    assert parts("pgsweep.bench") == {"bench", "report"}
+    commands = {file for file in importers("pgsweep.bench") if file.startswith("commands/")}
+    assert commands == {"commands/bench.py", "commands/report.py"}

@@ -1,0 +1,136 @@
+"""What an installation of the command alone has, and what it says of the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import results
+from conftest import Pgsweep
+from pgsweep import extras
+from pgsweep.bench import store
+
+CLI = Path(__file__).parents[1]
+# None in sys.modules keeps what the extras bring from being imported or found.
+WITHOUT_EXTRAS = """
+import sys
+for name in ("vl_convert", "duckdb", "duckdb_extension_tpcds"):
+    sys.modules[name] = None
+"""
+COMMAND = """
+from pgsweep.cli import main
+sys.argv[0] = "pgsweep"
+main()
+"""
+
+needs_hatchling = pytest.mark.skipif(
+    importlib.util.find_spec("hatchling") is None,
+    reason="NOT TESTED: hatchling is not installed: run tools/venv dev",
+)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's files, as pip would put them into an environment."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=CLI, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    with ZipFile(wheel) as packed:
+        packed.extractall(folder / "site")
+    return folder / "site"
+
+
+def run(installed: Path, code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python where the wheel is installed, and none of the extras."""
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS + code, *arguments],
+        cwd=installed,
+        env={"PYTHONPATH": str(installed), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def call(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the installed command."""
+    return run(installed, COMMAND, *arguments)
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> str:
+    """A file that pgsweep bench could have written."""
+    file = tmp_path / "result.json"
+    store.save(results.result(), file)
+    return str(file)
+
+
+@needs_hatchling
+def test_the_wheel_has_what_it_needs_and_no_tpcds(installed: Path) -> None:
+    files = {str(file.relative_to(installed)) for file in installed.rglob("*") if file.is_file()}
+    needed = ("queries/status.sql", "report/templates/bench.html.j2", "bench/scenarios/cost.toml")
+    for name in needed:
+        assert f"pgsweep/{name}" in files
+    assert not [name for name in files if "tpc" in name and name.endswith(".py")]
+    requirements = [
+        line.partition(": ")[2]
+        for line in next(installed.glob("*.dist-info/METADATA")).read_text().splitlines()
+        if line.startswith("Requires-Dist: ")
+    ]
+    heavy = [line for line in requirements if line.startswith(("vl-convert", "duckdb"))]
+    assert len(heavy) == 4
+    assert all("extra == " in line for line in heavy)
+
+
+@needs_hatchling
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("version",), ("top", "--help"), ("report", "--help")]
+)
+def test_it_runs_without_any_extra(installed: Path, arguments: tuple[str, ...]) -> None:
+    said = call(installed, *arguments)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout
+
+
+@needs_hatchling
+def test_top_is_drawn_without_any_extra(installed: Path) -> None:
+    said = run(installed, "import pgsweep.tui.app; print(pgsweep.tui.app.__file__)")
+    assert said.stdout.startswith(str(installed)), said.stderr
+
+
+@needs_hatchling
+def test_markdown_needs_no_extra(installed: Path, result: str) -> None:
+    said = call(installed, "report", "--markdown", result)
+    assert said.returncode == 0, said.stderr
+    assert "|" in said.stdout
+
+
+@needs_hatchling
+def test_what_is_missing_is_said(installed: Path, result: str) -> None:
+    said = call(installed, "report", result)
+    assert said.returncode == 2
+    assert "not installed: vl_convert" in said.stderr
+    assert "pip install 'pgsweep[report]'" in said.stderr
+    assert not (installed / "report.html").exists()
+    said = run(installed, "from pgsweep.bench import experiments; experiments.load('tpcds')")
+    assert said.returncode == 1
+    assert "experiment tpcds is not part of this installation" in said.stderr.splitlines()[-1]
+
+
+def test_svg_is_refused_before_anything_is_measured(
+    pgsweep: Pgsweep, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(extras, "REPORT", ("no_such_package",))
+    said = pgsweep(
+        *("tune", "--experiment", "--reclaim-rate", "1", "--cpu", "20%", "-h", str(tmp_path)),
+        *("--svg", str(tmp_path / "plot.svg")),
+    )
+    assert said.code == 2
+    assert "--svg needs packages that are not installed: no_such_package" in said.err
+    assert "pip install 'pgsweep[report]'" in said.err

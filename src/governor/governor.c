@@ -1,0 +1,240 @@
+/*
+ * governor.c
+ *		The process that finds out what vacuums may use.
+ *
+ * It is one static background worker without a database.  It reads shared
+ * memory and what the system tells, and decides (policy/throttle).  Then it
+ * publishes the Budget and divides it among the vacuums that run
+ * (policy/share).  It takes four steps a second while a vacuum runs, else
+ * one.  A vacuum that begins wakes it, and users who wait too long bring the
+ * next step forward.  When it is gone its budget is stale within two seconds,
+ * and every vacuum is as fast as without pg_sweep.  Between the steps it
+ * looks whether users wait for an own vacuum (give_way).
+ *
+ * Locks: It takes LOCK_STEER briefly.  While a vacuum is paused, it also
+ * takes those of the lock table.  It waits for its latch only.
+ */
+#include "governor/governor.h"
+
+#include "miscadmin.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "governor/give_way.h"
+#include "server/bgworker.h"
+#include "server/breaker.h"
+#include "server/clock.h"
+#include "settings.h"
+#include "shmem.h"
+
+#define STEP_MS				250 /* while a vacuum runs */
+#define IDLE_MS				1000
+#define WOKEN_MS			50	/* between two steps, whoever wakes it */
+#define USERS_MS			10	/* between two looks at who waits */
+#define ERROR_MS			5000	/* after a step that failed */
+
+static ThrottleState throttle;
+static ThrottleResult last_result;
+static TimestampTz last_step = 0;
+static uint64 steps = 0;
+
+static void
+publish_step(const GovernorVacuums *vacuums, const ThrottleReading *reading,
+			 const ThrottleResult *result, TimestampTz now)
+{
+	GovernorStep step = {{0}};
+	const char *reason = throttle_reason_text(result->reason);
+
+	step.number = ++steps;
+	step.at = now;
+	step.vacuums = vacuums->running;
+	step.measured = vacuums->used;
+	step.cpu_pct = reading->cpu == SENSOR_OK ? reading->cpu_pct : -1;
+	step.users_waiting = reading->users == SENSOR_OK ? reading->waiting : -1;
+	step.allowed = result->allowed;
+	step.floor = result->floor;
+	step.binding = result->binding;
+	step.decision = result->decision;
+	if (result->reason_limit > 0)
+		snprintf(step.reason, sizeof(step.reason), "%s: %.3g of %.3g", reason,
+				 result->reason_measured, result->reason_limit);
+	else
+		strlcpy(step.reason, reason, sizeof(step.reason));
+	budget_publish_step(&step);
+}
+
+/* Is that step worth a place among the last ones? */
+static bool
+is_news(const ThrottleResult *result, const GovernorVacuums *vacuums)
+{
+	return vacuums->all > 0 || result->decision != last_result.decision ||
+		result->binding != last_result.binding || steps == 0;
+}
+
+/* Returns the number of vacuums that run. */
+static int
+step(TimestampTz now)
+{
+	static SensorsReading sensors;
+	GovernorVacuums vacuums;
+	ThrottleSettings settings;
+	ThrottleReading reading;
+	ThrottleResult result;
+	bool		binds = sweep_mode == SWEEP_ACT;
+	double		dt_s = last_step == 0 ? 0 : (double) (now - last_step) / 1000000.0;
+
+	governor_vacuums_unsteer(now);
+	governor_vacuums_look(&vacuums, now);
+	governor_limits_get(&settings, now);
+	governor_limits_read(&reading, &settings, &sensors, now);
+	reading.vacuums = vacuums.running;
+	reading.yielding = vacuums.yielding;
+	reading.other_vacuums = vacuums.all - vacuums.running;
+	reading.used = vacuums.used;
+	reading.yielding_used = vacuums.yielding_used;
+	reading.removed_rows_s = vacuums.removed_rows_s;
+	throttle_step(&throttle, &settings, &reading, dt_s, &result);
+
+	governor_vacuums_grant(&result, binds,
+						   settings.adaptive || governor_limits_any(&settings));
+	governor_limits_publish(&settings, &result, &sensors, now, binds);
+	if (is_news(&result, &vacuums))
+		publish_step(&vacuums, &reading, &result, now);
+	last_result = result;
+	last_step = now;
+	return vacuums.all;
+}
+
+/* A step that fails must not end the process. */
+static int
+step_try(MemoryContext context, TimestampTz now)
+{
+	volatile int running = -1;
+
+	PG_TRY();
+	{
+		running = step(now);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		LWLockReleaseAll();
+		FlushErrorState();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	MemoryContextReset(context);
+	return running;
+}
+
+/* ----
+ * The process
+ * ----
+ */
+
+static void
+set_latch(struct Latch *latch)
+{
+	SpinLockAcquire(&sweep_shared->mutex);
+	sweep_shared->governor_latch = latch;
+	SpinLockRelease(&sweep_shared->mutex);
+}
+
+static void
+governor_end(int code, Datum arg)
+{
+	set_latch(NULL);
+}
+
+/*
+ * When to look at the users again, until when nothing has to be done: 0 is
+ * never.
+ */
+static int64
+next_look_ms(bool busy)
+{
+	if (give_way_look(clock_now()))
+		return busy ? USERS_MS : GIVE_WAY_LOOK_MS;
+	return busy ? USERS_MS : 0;
+}
+
+/*
+ * Waits for the next step, and looks at the users meanwhile.  A vacuum that
+ * begins brings the step forward, and so does somebody who steers one.
+ */
+static void
+wait_for_step(TimestampTz now, TimestampTz next, bool busy)
+{
+	TimestampTz soonest = TimestampTzPlusMilliseconds(now, WOKEN_MS);
+
+	for (;;)
+	{
+		int64		look_ms = next_look_ms(busy);
+		TimestampTz sample = look_ms > 0 ?
+			Min(next, TimestampTzPlusMilliseconds(clock_now(), look_ms)) : next;
+
+		if (clock_wait_until_woken(sample))
+			next = Min(next, Max(soonest, clock_now()));
+		if (ProcDiePending || ConfigReloadPending || InterruptPending)
+			return;
+		if (busy && sweep_adaptive)
+		{
+			double		dt_s = (double) (clock_now() - last_step) / 1000000.0;
+
+			sensor_users_sample();
+			if (last_step != 0 && throttle_is_urgent(&throttle, sensor_users_waiting(), dt_s))
+				next = Min(next, Max(soonest, clock_now()));
+		}
+		if (clock_now() >= next || clock_now() < now)
+			return;
+	}
+}
+
+void
+sweep_governor_main(Datum arg)
+{
+	MemoryContext context;
+
+	bgworker_prologue();
+	breaker_mark_process(&sweep_shared->governor_mark);
+	context = AllocSetContextCreate(TopMemoryContext, "sweep governor", ALLOCSET_DEFAULT_SIZES);
+	governor_vacuums_begin();
+	MemoryContextSwitchTo(context);
+	set_latch(MyLatch);
+	on_shmem_exit(governor_end, (Datum) 0);
+	sensors_tell = true;
+
+	for (;;)
+	{
+		TimestampTz now;
+		int			running;
+
+		bgworker_end_if_told(1);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+
+		now = clock_now();
+		if (shmem_is_off())
+		{
+			/* nobody steers: what is stale has no effect */
+			last_step = 0;
+			clock_wait_until(0);
+			continue;
+		}
+		running = step_try(context, now);
+		wait_for_step(now, TimestampTzPlusMilliseconds(now, running < 0 ? ERROR_MS :
+													   (running > 0 ? STEP_MS : IDLE_MS)),
+					  running > 0);
+	}
+}

@@ -1,0 +1,310 @@
+/*
+ * dispatch.c
+ *		Which databases workers are sent to, and for what.
+ *
+ * Runs in the launcher, at the end of a round.  It goes by what the scout has
+ * seen and by what is known of the databases.  Locks: LOCK_WORKERS, in
+ * worker_pool.c.
+ */
+#include "launcher/dispatch.h"
+
+#include <math.h>
+
+#include "utils/timestamp.h"
+
+#include "launcher/databases.h"
+#include "launcher/scout.h"
+#include "policy/garbage.h"
+#include "server/clock.h"
+#include "server/standbys.h"
+#include "shmem.h"
+#include "state/decisions.h"
+#include "state/hold.h"
+#include "state/worker_pool.h"
+
+#define SURVEY_INTERVAL_MS		600000	/* at least, in an active database */
+#define SURVEY_FULL_MS			60000	/* while decisions hardly have room */
+#define FIRST_SURVEY_MS			60000	/* the first one in a database without
+										 * statistics comes within this time */
+#define SURVEYS_SHARE			0.002	/* also of a processor: together a
+										 * hundredth */
+#define SURVEYS_CREDIT_MS		10	/* ms of a processor, at most */
+
+static bool place_wanted[2];	/* the last round found none free: for other
+								 * tables, and for catalogs */
+static bool turn_wanted;		/* the last round found a worker that was
+								 * connecting */
+
+typedef struct Destination
+{
+	LauncherDatabase *db;
+	const ScoutDatabase *seen;
+	double		urgency;
+} Destination;
+
+static int
+more_urgent_first(const void *a, const void *b)
+{
+	double		x = ((const Destination *) a)->urgency;
+	double		y = ((const Destination *) b)->urgency;
+
+	return x < y ? 1 : (x > y ? -1 : 0);
+}
+
+static bool
+may_visit(const LauncherDatabase *db, TimestampTz now)
+{
+	return db->scope == DATABASE_OURS && db->connectable && now >= db->next_visit;
+}
+
+/*
+ * The interval is longer where a survey takes much.  It is shorter while the
+ * decisions of dropped tables take the room of others.
+ */
+static int64
+survey_interval_ms(const LauncherDatabase *db)
+{
+	double		least = db->survey_ms / SURVEYS_SHARE;
+
+	return (int64) Max(least, decisions_are_many() ? SURVEY_FULL_MS : SURVEY_INTERVAL_MS);
+}
+
+/*
+ * The scout cannot see reloptions, but a worker can.  So an active database
+ * is visited now and then even if nothing looks due.  A database without any
+ * statistics may have lost them.  Those are visited one after the other,
+ * before the turns of most of their tables have come.
+ */
+static bool
+survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz now)
+{
+	int64		changes = seen ? seen->changes : 0;
+
+	/*
+	 * only if it is past: after the clock was set back it would ask in every
+	 * round
+	 */
+	if (db->surveyed_at != 0 && seen && seen->reset_at > db->surveyed_at && seen->reset_at <= now)
+		return true;
+	if (db->revisit_at != 0 && now >= db->revisit_at)
+		return true;
+	if (db->surveyed_at == 0)
+		return changes > 0 ||
+			now >= clock_after(sweep_shared->launcher.started_at,
+							   garbage_turn_ms(db->dboid, 0, 0, FIRST_SURVEY_MS));
+	return now >= clock_after(db->surveyed_at, survey_interval_ms(db)) &&
+		db->surveyed_changes != changes;
+}
+
+/*
+ * Some surveys come beyond those that are due: a visit that comes anyhow
+ * becomes one where that costs next to nothing.  Most databases are small.
+ * There it is seen at once what the scout cannot see, such as storage
+ * parameters and partitioned tables.
+ */
+static double survey_credit_ms = 0;
+
+static void
+earn_survey_credit(void)
+{
+	static int64 earned_at = 0;
+	int64		now = clock_steady();
+
+	if (earned_at != 0)
+		survey_credit_ms += (double) (now - earned_at) / 1000 * sweep_debug_clock_rate * SURVEYS_SHARE;
+	survey_credit_ms = Min(survey_credit_ms, SURVEYS_CREDIT_MS);
+	earned_at = now;
+}
+
+static bool
+survey_is_cheap(const LauncherDatabase *db)
+{
+	return db->survey_ms > 0 && db->survey_ms <= survey_credit_ms;
+}
+
+/*
+ * Shared catalogs are vacuumed from any database.  This finds the first that
+ * is ours.
+ */
+static LauncherDatabase *
+database_for_shared(TimestampTz now)
+{
+	HASH_SEQ_STATUS status;
+	LauncherDatabase *db;
+	LauncherDatabase *best = NULL;
+
+	hash_seq_init(&status, databases);
+	while ((db = hash_seq_search(&status)) != NULL)
+	{
+		if (may_visit(db, now) && (best == NULL || db->dboid < best->dboid))
+			best = db;
+	}
+	return best;
+}
+
+static void
+add_destination(Destination *to, int *n, LauncherDatabase *db, const ScoutDatabase *seen)
+{
+	to[*n].db = db;
+	to[*n].seen = seen;
+	/* what somebody asked for comes before everything else */
+	to[*n].urgency = seen && seen->requested > 0 ? HUGE_VAL :
+		(seen && seen->due > 0 ? seen->urgency : 0);
+	(*n)++;
+}
+
+/* `to` has room for each database, and for the shared catalogs. */
+static int
+find_destinations(HTAB *seen_databases, Destination *to, TimestampTz now)
+{
+	HASH_SEQ_STATUS status;
+	LauncherDatabase *db;
+	const ScoutDatabase *seen;
+	Oid			shared = InvalidOid;
+	int			n = 0;
+
+	seen = hash_search(seen_databases, &shared, HASH_FIND, NULL);
+	db = seen && seen->due > 0 ? database_for_shared(now) : NULL;
+	if (db)
+		add_destination(to, &n, db, seen);
+
+	hash_seq_init(&status, databases);
+	while ((db = hash_seq_search(&status)) != NULL)
+	{
+		seen = hash_search(seen_databases, &db->dboid, HASH_FIND, NULL);
+		if (may_visit(db, now) &&
+			((seen && seen->due + seen->requested > 0) ||
+			 (survey_is_due(db, seen, now) && standbys_let_begin(db->dboid))))
+			add_destination(to, &n, db, seen);
+	}
+	qsort(to, n, sizeof(Destination), more_urgent_first);
+	return n;
+}
+
+/*
+ * Wakes or starts a worker in that database.  due is how many tables it may
+ * take.  survey says that it is to look at all tables.  One place is for
+ * catalogs only.  They may have the other places as well.
+ */
+static bool
+send_worker(const LauncherDatabase *db, int64 due, bool for_catalogs, bool survey, TimestampTz now)
+{
+	Oid			dboid = db->dboid;
+	int			there;
+
+	if (worker_pool_send_again(dboid, for_catalogs, survey))
+		return true;
+
+	/* a survey needs any one worker, while each due table may have its own */
+	there = worker_pool_free_in(dboid, for_catalogs);
+	if (there > 0 && there >= due)
+		return false;
+
+	/* where that one hangs this one would, too */
+	if (worker_pool_is_connecting(dboid))
+	{
+		turn_wanted = true;
+		return false;
+	}
+
+	/* the other databases may still have a worker waiting for them */
+	if (for_catalogs && sweep_max_workers > 0 && !place_wanted[true] &&
+		worker_pool_count(true) < 1 && worker_pool_start(dboid, db->owner, true, survey, now))
+		return true;
+	if (!place_wanted[false] && worker_pool_count(false) < sweep_max_workers &&
+		worker_pool_start(dboid, db->owner, false, survey, now))
+		return true;
+	place_wanted[for_catalogs] = true;
+	return false;
+}
+
+/*
+ * Where vacuums have to wait for a standby's queries, no worker is needed for
+ * what is due.  Nor is one needed for a survey, because whoever reads a
+ * catalog prunes it.
+ */
+static void
+space_out(HTAB *seen_databases, TimestampTz now)
+{
+	LauncherDatabase *shared;
+	HASH_SEQ_STATUS status;
+	ScoutDatabase *seen;
+
+	if (!standbys_can_conflict())
+		return;
+	shared = database_for_shared(now);
+	hash_seq_init(&status, seen_databases);
+	while ((seen = hash_seq_search(&status)) != NULL)
+	{
+		Oid			dboid = seen->dboid;
+
+		if (!OidIsValid(dboid) && shared != NULL)
+			dboid = shared->dboid;
+		if (!standbys_let_begin(dboid))
+			seen->due = seen->due_catalogs = 0;
+	}
+}
+
+static int64
+catalogs_to_do(const ScoutDatabase *seen)
+{
+	return seen->due_catalogs + seen->requested_catalogs;
+}
+
+static void
+send_workers(HTAB *seen_databases, TimestampTz now)
+{
+	Destination *to = palloc(sizeof(Destination) * (hash_get_num_entries(databases) + 1));
+	int			n = find_destinations(seen_databases, to, now);
+
+	earn_survey_credit();
+	place_wanted[false] = place_wanted[true] = turn_wanted = false;
+	if (hold_is_on())
+		n = 0;
+	for (int i = 0; i < n; i++)
+	{
+		if (to[i].seen && catalogs_to_do(to[i].seen) > 0)
+			(void) send_worker(to[i].db, catalogs_to_do(to[i].seen), true, false, now);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		const ScoutDatabase *seen = to[i].seen;
+		LauncherDatabase *db = to[i].db;
+		int64		due = seen ? seen->due + seen->requested - catalogs_to_do(seen) : 0;
+		bool		must = survey_is_due(db, seen, now);
+		bool		survey = must || survey_is_cheap(db);
+
+		/* any database will do for the shared catalogs */
+		if (seen != NULL && seen->dboid == InvalidOid)
+			must = survey = false;
+		if ((due == 0 && seen && catalogs_to_do(seen) > 0 && !must) ||
+			!send_worker(db, due, false, survey, now))
+			continue;
+		if (survey)
+		{
+			survey_credit_ms -= db->survey_ms;
+			db->surveyed_at = now;
+			db->surveyed_changes = seen ? seen->changes : 0;
+			db->revisit_at = 0;
+		}
+	}
+	if (place_wanted[true])
+		worker_pool_dismiss_one(true);
+	if (place_wanted[false])
+		worker_pool_dismiss_one(false);
+	pfree(to);
+}
+
+void
+dispatch_workers(HTAB *seen_databases, TimestampTz now)
+{
+	space_out(seen_databases, now);
+	send_workers(seen_databases, now);
+}
+
+bool
+dispatch_may_go_on(bool any_gone)
+{
+	return (any_gone && (place_wanted[false] || place_wanted[true])) ||
+		(turn_wanted && !worker_pool_is_connecting(InvalidOid));
+}

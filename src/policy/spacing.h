@@ -1,0 +1,34 @@
+/*
+ * policy/spacing.h
+ *		When may vacuums begin where a standby's queries can be cancelled by
+ *		them?  Pure.
+ */
+#ifndef SWEEP_POLICY_SPACING_H
+#define SWEEP_POLICY_SPACING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* For so long after the core daemon's worker came ours may still begin. */
+#define SPACING_WINDOW_MS	3000
+
+/* So late may the core daemon come, beyond half of its naptime. */
+#define SPACING_LATE_MS		5000
+
+typedef struct SpacingMoment
+{
+	int64_t		now_ms;
+	int64_t		core_came_ms;	/* last to this database (0: never) */
+	int64_t		core_naptime_ms;
+	int64_t		look_ms;		/* between two looks of ours */
+} SpacingMoment;
+
+/*
+ * A query is cancelled by the first record that it cannot outlast.  Any
+ * number of records that come together with that one cost nothing more.  So
+ * vacuums begin together with the core daemon's, once in its naptime.  Where
+ * the daemon does not come, they begin as often by the clock.
+ */
+extern bool spacing_lets_begin(const SpacingMoment *m);
+
+#endif							/* SWEEP_POLICY_SPACING_H */

@@ -1,0 +1,97 @@
+/*
+ * policy/throttle_wal.c
+ *		WAL in danger: its archiver, its slots, its file system.  Pure.
+ *
+ * These limit what vacuums write to WAL, and nothing else: what a vacuum reads, or
+ * dirties without an image, fills no disk.  The floor that holds here is the one
+ * that rises while garbage piles up: a disk that is simply as full as its limit
+ * must not keep vacuums down for ever.
+ */
+#include "throttle_wal.h"
+
+#include <math.h>
+
+/* in danger until it is so much better */
+#define SLOT_LEFT_AGAIN		0.25
+#define WAL_DISK_AGAIN_PCT	2.0
+/* a step while it is in danger, and a second afterwards */
+#define FALL			0.5
+#define RISE			0.25
+/* a limit so far above what is used is none */
+#define RISEN			4.0
+
+bool
+throttle_wal_is_danger(int limit)
+{
+	return limit == LIMIT_ARCHIVER || limit == LIMIT_SLOTS || limit == LIMIT_WAL_DISK;
+}
+
+static void
+step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
+			ThrottleReason reason, double used, double floor, const ThrottleValveStep *v,
+			ThrottleResult *out)
+{
+	ThrottleValve *valve = &state->valves[which];
+
+	if (begins)
+		valve->bad = true;
+	else if (ends)
+		valve->bad = false;
+
+	out->limits[which].reason = valve->bad ? reason : THROTTLE_REASON_CALM;
+	if (valve->bad)
+	{
+		double		from = fmin(valve->allowed > 0 ? valve->allowed : HUGE_VAL, used);
+		double		to = fmax(floor, from * FALL);
+
+		valve->moved_down = valve->allowed <= 0 || to < valve->allowed;
+		valve->allowed = to;
+	}
+	else if (valve->allowed > 0)
+	{
+		valve->allowed *= 1.0 + RISE * v->dt_s;
+		valve->moved_up = true;
+		if (valve->allowed > RISEN * fmax(v->peak, THROTTLE_START))
+			valve->allowed = 0;
+	}
+}
+
+void
+throttle_wal_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
+				  double floor, const ThrottleValveStep *v, ThrottleResult *out)
+{
+	double		keep = s->slot_keep_bytes;
+	double		used = fmax(r->used.wal, 0);
+
+	step_danger(state, LIMIT_ARCHIVER,
+				r->archiver_failing || r->archiver_behind_bytes > THROTTLE_ARCHIVER_BEHIND,
+				r->archiver_behind_bytes < THROTTLE_ARCHIVER_BEHIND / 2,
+				r->archiver_failing ? THROTTLE_REASON_ARCHIVER_FAILS : THROTTLE_REASON_ARCHIVER_BEHIND,
+				used, floor, v, out);
+	step_danger(state, LIMIT_SLOTS,
+				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < THROTTLE_SLOT_LEFT * keep,
+				keep <= 0 || r->slot_left_bytes < 0 || r->slot_left_bytes >= SLOT_LEFT_AGAIN * keep,
+				THROTTLE_REASON_SLOT, used, floor, v, out);
+	step_danger(state, LIMIT_WAL_DISK,
+				s->wal_disk_pct > 0 && r->wal_disk_used_pct >= s->wal_disk_pct,
+				s->wal_disk_pct <= 0 || r->wal_disk_used_pct < s->wal_disk_pct - WAL_DISK_AGAIN_PCT,
+				THROTTLE_REASON_WAL_DISK, used, floor, v, out);
+}
+
+double
+throttle_wal_allowed(const ThrottleState *state, BudgetLimit *which)
+{
+	double		least = 0;
+
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+	{
+		double		allowed = state->valves[i].allowed;
+
+		if (!throttle_wal_is_danger(i) || allowed <= 0 || (least > 0 && allowed >= least))
+			continue;
+		least = allowed;
+		if (which)
+			*which = (BudgetLimit) i;
+	}
+	return least;
+}

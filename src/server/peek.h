@@ -1,0 +1,16 @@
+/*
+ * peek.h
+ *		A table opened for a short look, if nothing is in the way.
+ */
+#ifndef SWEEP_PEEK_H
+#define SWEEP_PEEK_H
+
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+/* NULL if the table is locked, gone, or has no file. */
+extern Relation peek_open(Oid relid);
+extern void peek_close(Relation rel);
+
+#endif							/* SWEEP_PEEK_H */

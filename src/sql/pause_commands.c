@@ -1,0 +1,67 @@
+/*
+ * pause_commands.c
+ *		SQL functions that have a table, or all of them, left alone for a while.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/timestamp.h"
+
+#include "server/clock.h"
+#include "shmem.h"
+#include "sql/distributed.h"
+#include "sql/vacuumable.h"
+#include "state/duration.h"
+#include "state/hold.h"
+#include "state/snooze.h"
+
+/*
+ * Each leaf of a partitioned table is snoozed for itself.  Returns until
+ * when, or NULL if the snooze has ended.
+ */
+PG_FUNCTION_INFO_V1(sweep_snooze_0_1);
+Datum
+sweep_snooze_0_1(PG_FUNCTION_ARGS)
+{
+	TimestampTz now = clock_now();
+	TimestampTz until;
+	Vacuumable	named;
+	Vacuumable *tables;
+	int			count;
+
+	shmem_require();
+	vacuumable_check(PG_GETARG_OID(0), &named);
+	until = duration_end(PG_GETARG_INTERVAL_P(1), now);
+	if (until != now)
+		distributed_refuse(&named, "sweep.snooze('%s', '1 hour')");
+	tables = vacuumable_expand(&named, &count);
+	for (int i = 0; i < count; i++)
+	{
+		if (until == now)
+			snooze_end(tables[i].key);
+		else
+			snooze_begin(tables[i].key, tables[i].schemaname, tables[i].relname, until);
+	}
+	if (until == now)
+	{
+		shmem_wake_launcher();
+		PG_RETURN_NULL();
+	}
+	PG_RETURN_TIMESTAMPTZ(until);
+}
+
+PG_FUNCTION_INFO_V1(sweep_hold_0_1);
+Datum
+sweep_hold_0_1(PG_FUNCTION_ARGS)
+{
+	TimestampTz now = clock_now();
+	TimestampTz until;
+
+	shmem_require();
+	until = duration_end(PG_GETARG_INTERVAL_P(0), now);
+	(void) hold_set(until == now ? 0 : until);
+	shmem_wake_launcher();
+	if (until == now)
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(until);
+}

@@ -1,0 +1,53 @@
+/*
+ * row.h
+ *		A result row being filled, column by column, in order.
+ */
+#ifndef SWEEP_ROW_H
+#define SWEEP_ROW_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "state/run.h"
+
+#define ROW_COLUMNS_LIMIT	40
+
+typedef struct Row
+{
+	int			n;
+	Datum		values[ROW_COLUMNS_LIMIT];
+	bool		nulls[ROW_COLUMNS_LIMIT];
+} Row;
+
+extern void row_put(Row *row, Datum value);
+extern void row_put_null(Row *row);
+
+/*
+ * These put NULL if there is none: no text, no OID, time 0, a negative
+ * number.
+ */
+extern void row_put_text(Row *row, const char *text);
+extern void row_put_oid(Row *row, Oid oid);
+extern void row_put_time(Row *row, TimestampTz time);
+extern void row_put_int64(Row *row, int64 value);
+extern void row_put_float(Row *row, double value);
+extern void row_put_interval(Row *row, double ms);
+
+/*
+ * Makes a copy in which bytes that are no characters of this database's
+ * encoding are shown as \\xNN.  In a database without encoding the client's
+ * counts.
+ */
+extern char *row_readable(const char *text);
+
+extern void row_put_numeric(Row *row, uint64 value);
+
+/* These put six columns, and two. */
+extern void row_put_counters(Row *row, const RunCounters *used);
+extern void row_put_cost_settings(Row *row, const RunCosts *costs);
+
+/* Adds the row to the function's result.  Then the row is empty again. */
+extern void row_store(FunctionCallInfo fcinfo, Row *row);
+
+#endif							/* SWEEP_ROW_H */

@@ -1,0 +1,172 @@
+/*
+ * decision_expiry.c
+ *		When a decision is over, and its table is looked at again.
+ *
+ * The scout asks it in each round, of the decisions themselves, while it holds
+ * LOCK_DECISIONS shared.  Workers ask it before they vacuum, of a copy.
+ */
+#include "state/decision_expiry.h"
+
+#include "policy/held_back.h"
+#include "server/clock.h"
+#include "server/next_checkpoint.h"
+#include "settings.h"
+
+/*
+ * A table takes no more inserts when their number has stood still for this
+ * long.  Sessions report their inserts once a second, or when they commit.
+ */
+#define QUIET_MS	5000
+
+/*
+ * The launcher alone writes these fields, while it holds the lock shared.  A
+ * worker may read one of the two before and the other after the change.  Then
+ * it looks once too often, or one round later.
+ */
+void
+decision_see(const Decision *decision, int64 ins, TimestampTz now)
+{
+	Decision   *d = unconstify(Decision *, decision);
+
+	if (d->seen_at != 0 && d->seen_ins == ins)
+		return;
+	d->seen_ins = ins;
+	d->seen_at = now;
+}
+
+/* The launcher alone writes this field as well, under the shared lock. */
+void
+decision_see_dead(const Decision *decision, int64 dead)
+{
+	Decision   *d = unconstify(Decision *, decision);
+
+	if (FullTransactionIdIsValid(d->horizon) && !FullTransactionIdIsValid(d->enough_at) &&
+		(double) (dead - d->not_removable) > held_back_enough(d->dead_threshold, (double) dead))
+		d->enough_at = ReadNextFullTransactionId();
+}
+
+bool
+decision_inserts_ended(const Decision *d, int64 ins, TimestampTz now)
+{
+	return d->seen_at != 0 && d->seen_ins == ins && now >= clock_after(d->seen_at, QUIET_MS);
+}
+
+int64
+decision_lead_ms(const TableMemory *memory)
+{
+	return memory->took_ms + NEXT_CHECKPOINT_LEAD_MS;
+}
+
+/* The 20 ms are there because a round may come a little before its time. */
+bool
+decision_checkpoint_is_near(const TableMemory *memory, int64 checkpoint_ms)
+{
+	return checkpoint_ms <= decision_lead_ms(memory) + 20;
+}
+
+/*
+ * A table that was vacuumed by somebody else meanwhile has lower counters
+ * than those of the decision.  Then it need not have grown.
+ */
+static bool
+has_grown(int64 now, int64 when_decided, int64 growth, double threshold)
+{
+	return threshold >= 0 && (double) now > threshold &&
+		(now > growth || now < when_decided);
+}
+
+static bool
+is_before_checkpoint(const Decision *d, int64 checkpoint_ms)
+{
+	return (d->own_checkpoint_aware ? d->checkpoint_aware : sweep_checkpoint_aware) &&
+		decision_checkpoint_is_near(&d->memory, checkpoint_ms);
+}
+
+/*
+ * Has the table enough new rows to be vacuumed now, though not at any other
+ * time?
+ */
+static bool
+is_early(const Decision *d, int64 ins, const DecisionMoment *moment)
+{
+	return d->ins_early >= 0 && (double) ins > d->ins_early &&
+		(is_before_checkpoint(d, moment->checkpoint_ms) ||
+		 decision_inserts_ended(d, ins, moment->now));
+}
+
+/*
+ * Must the table be vacuumed although sweep.min_interval is not over?  That
+ * is so where new pages would leave the cache, or would be logged in full
+ * after a checkpoint.
+ */
+static bool
+must_follow(const Decision *d, int64 ins, const DecisionMoment *moment)
+{
+	if (d->kind != DECISION_VACUUMED || d->ins_follow < 0 || moment->now < d->follow_at)
+		return false;
+	return (double) ins > d->ins_follow ||
+		(d->ins_early >= 0 && (double) ins > d->ins_early &&
+		 is_before_checkpoint(d, moment->checkpoint_ms));
+}
+
+TimestampTz
+decision_time(const Decision *d, int64 ins)
+{
+	return d->kind == DECISION_VACUUMED && d->ins_follow >= 0 && (double) ins > d->ins_follow ?
+		Min(d->follow_at, d->not_before) : d->not_before;
+}
+
+bool
+decision_horizon_allows(const Decision *d, int64 dead, bool by_ins, FullTransactionId horizon)
+{
+	HeldBack	held;
+
+	/* new rows are of later transactions */
+	if (by_ins && FullTransactionIdFollowsOrEquals(horizon, d->horizon))
+		return true;
+	if (dead == 0)
+		return false;
+	held.from = U64FromFullTransactionId(d->horizon_then);
+	held.start = U64FromFullTransactionId(d->horizon);
+	held.horizon = U64FromFullTransactionId(horizon);
+	held.next = U64FromFullTransactionId(ReadNextFullTransactionId());
+	held.enough_at = U64FromFullTransactionId(d->enough_at);
+	held.not_removable = (double) Min(d->not_removable, dead);
+	held.since = (double) dead - held.not_removable;
+	return held_back_is_worth(&held, d->dead_threshold);
+}
+
+bool
+decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment *moment,
+				 FullTransactionId (*horizon) (bool catalog, void *arg), void *arg)
+{
+	bool		by_dead;
+	bool		by_ins;
+
+	/*
+	 * nobody is sent for it: a worker that is there for another reason sees
+	 * if vacuum is enabled again
+	 */
+	if (d->kind == DECISION_DISABLED)
+		return false;
+
+	/*
+	 * when all are in scope, the worker that decided so had not heard of that
+	 * yet
+	 */
+	if (d->kind == DECISION_OUT_OF_SCOPE && sweep_scope != SCOPE_ALL)
+		return false;
+
+	/* since then the mode has become "act" */
+	if (d->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
+		return true;
+	if (moment->now < d->not_before && !must_follow(d, ins, moment))
+		return false;
+	by_dead = has_grown(dead, d->dead, d->dead_growth, d->dead_threshold);
+	by_ins = has_grown(ins, d->ins, d->ins_growth, d->ins_threshold) ||
+		(d->ins_growth == 0 && is_early(d, ins, moment));
+	if (!by_dead && !by_ins)
+		return false;
+	return !FullTransactionIdIsValid(d->horizon) ||
+		decision_horizon_allows(d, by_dead ? dead : 0, by_ins, horizon(d->catalog_horizon, arg));
+}

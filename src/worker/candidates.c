@@ -1,0 +1,503 @@
+/*
+ * candidates.c
+ *		The tables of one database, with all that is needed to decide:
+ *		pg_class, reloptions, counters, thresholds.
+ *
+ * Runs in a worker.  It takes AccessShareLock on pg_class only, and opens no
+ * table.
+ */
+#include "worker/candidates.h"
+
+#include "access/heapam.h"
+#include "access/multixact.h"
+#include "access/reloptions.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "postmaster/autovacuum.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "rules.h"
+#include "server/compat.h"
+#include "server/table_stats.h"
+#include "settings.h"
+#include "worker/toast_owner.h"
+#include "worker/weigh.h"
+
+#define CANDIDATES_BLOCK	(64 * 1024) /* bytes, room for a hundred or so */
+
+/* Beyond this share of the limit a table is core's anti-wraparound work. */
+#define WRAPAROUND_NEAR		0.95
+
+/* A table that has a TOAST table, with what that one inherits from it. */
+typedef struct ToastOwner
+{
+	Oid			toastrelid;		/* hash key */
+	Oid			relid;
+	AutoVacOpts *opts;
+	const TableSettings *own;
+} ToastOwner;
+
+static AutoVacOpts *
+read_options(HeapTuple tuple, TupleDesc desc, bool *user_catalog)
+{
+	bytea	   *options = extractRelOptions(tuple, desc, NULL);
+	AutoVacOpts *opts;
+
+	*user_catalog = options != NULL && ((StdRdOptions *) options)->user_catalog_table;
+	if (options == NULL)
+		return NULL;
+	opts = palloc(sizeof(AutoVacOpts));
+	memcpy(opts, &((StdRdOptions *) options)->autovacuum, sizeof(AutoVacOpts));
+	pfree(options);
+	return opts;
+}
+
+/* What sweep.set() said wins over the storage parameters. */
+static void
+apply_own(ThresholdSettings *s, const TableSettings *own)
+{
+	s->vacuum_base = table_setting(own, TABLE_VACUUM_THRESHOLD, s->vacuum_base);
+	s->vacuum_scale = table_setting(own, TABLE_VACUUM_SCALE_FACTOR, s->vacuum_scale);
+	s->insert_base = table_setting(own, TABLE_INSERT_THRESHOLD, s->insert_base);
+	s->insert_scale = table_setting(own, TABLE_INSERT_SCALE_FACTOR, s->insert_scale);
+}
+
+/*
+ * The table's own value is taken where it has one, as in
+ * relation_needs_vacanalyze().
+ */
+static ThresholdSettings
+settings_of_table(const AutoVacOpts *opts, const TableSettings *own, Lane lane)
+{
+	ThresholdSettings s = rules_thresholds(lane == LANE_CATALOG);
+
+	if (opts == NULL)
+	{
+		apply_own(&s, own);
+		return s;
+	}
+	if (opts->vacuum_threshold >= 0)
+		s.vacuum_base = s.core_vacuum_base = opts->vacuum_threshold;
+	if (opts->vacuum_scale_factor >= 0)
+		s.vacuum_scale = s.core_vacuum_scale = opts->vacuum_scale_factor;
+	if (opts->vacuum_ins_threshold >= -1)
+		s.insert_base = s.core_insert_base = opts->vacuum_ins_threshold;
+	if (opts->vacuum_ins_scale_factor >= 0)
+		s.insert_scale = s.core_insert_scale = opts->vacuum_ins_scale_factor;
+	s.vacuum_max = compat_vacuum_max_threshold(opts);
+	if (opts->analyze_threshold >= 0)
+		s.analyze_base = opts->analyze_threshold;
+	if (opts->analyze_scale_factor >= 0)
+		s.analyze_scale = opts->analyze_scale_factor;
+	apply_own(&s, own);
+	return s;
+}
+
+/*
+ * How old are the table's oldest ids, and at which ages does core vacuum it
+ * in any case?  An id may be moved on after we read the next one.  Then its
+ * age is 0.
+ */
+static void
+fill_ages(Candidate *c, Form_pg_class form, const AutoVacOpts *opts)
+{
+	c->rules.xid_limit = autovacuum_freeze_max_age;
+	c->rules.mxid_limit = MultiXactMemberFreezeThreshold();
+	if (opts && opts->freeze_max_age >= 0)
+		c->rules.xid_limit = Min(c->rules.xid_limit, opts->freeze_max_age);
+	if (opts && opts->multixact_freeze_max_age >= 0)
+		c->rules.mxid_limit = Min(c->rules.mxid_limit, opts->multixact_freeze_max_age);
+
+	c->row.xid_age = c->row.mxid_age = 0;
+	if (TransactionIdIsNormal(form->relfrozenxid))
+		c->row.xid_age = Max((int32) (ReadNextTransactionId() - form->relfrozenxid), 0);
+	if (MultiXactIdIsValid(form->relminmxid))
+		c->row.mxid_age = Max((int32) (ReadNextMultiXactId() - form->relminmxid), 0);
+
+	c->wraparound_near = c->row.xid_age > WRAPAROUND_NEAR * c->rules.xid_limit ||
+		c->row.mxid_age > WRAPAROUND_NEAR * c->rules.mxid_limit;
+}
+
+static void
+name_schema(Candidate *c, Oid namespace)
+{
+	char	   *name = get_namespace_name(namespace);
+
+	strlcpy(c->row.schemaname, name ? name : "", NAMEDATALEN);
+	if (name)
+		pfree(name);
+}
+
+/* Takes what pg_class says. */
+static void
+fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
+{
+	name_schema(c, form->relnamespace);
+	strlcpy(c->row.relname, NameStr(form->relname), NAMEDATALEN);
+	c->key.dboid = form->relisshared ? InvalidOid : MyDatabaseId;
+	c->key.relid = form->oid;
+	c->row.lane = lane_of(form->oid, c->row.schemaname);
+	c->row.relkind = form->relkind;
+	c->row.catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
+	c->row.temporary = form->relpersistence == RELPERSISTENCE_TEMP;
+	c->rules.opts = opts;
+	c->rules.settings = settings_of_table(opts, c->rules.own, c->row.lane);
+	c->rules.enabled = table_switch(c->rules.own, TABLE_ENABLED, opts == NULL || opts->enabled);
+	c->row.reltuples = form->reltuples;
+	c->row.pages = form->relpages;
+	c->row.frozen_pages = compat_relallfrozen(form);
+	fill_ages(c, form, opts);
+
+	/* core never analyzes these */
+	if (form->relkind == RELKIND_TOASTVALUE || form->oid == StatisticRelationId)
+		c->rules.settings.analyze_base = -1;
+}
+
+/*
+ * Takes the counters of the statistics.  Returns false if there are none and
+ * never were any.  A table may be known to have been vacuumed or analyzed
+ * while its counters know of neither.  Then it has lost them in a crash, by a
+ * promotion or by pg_stat_reset().
+ */
+static bool
+count(Candidate *c)
+{
+	PgStat_StatTabEntry stats;
+	bool		found = table_stats_read(c->key.dboid, c->key.relid, &stats);
+
+	if (!found)
+		memset(&stats, 0, sizeof(stats));
+	c->counters.live = compat_tab_live(&stats);
+	c->counters.dead = compat_tab_dead(&stats);
+	c->counters.ins = compat_tab_ins(&stats);
+	c->counters.mod = compat_tab_mod(&stats);
+	c->counters.analyzed_at = compat_tab_analyzed(&stats);
+	c->counters.autoanalyzed_at = compat_tab_autoanalyzed(&stats);
+	c->counters.vacuumed_at = Max(compat_tab_vacuumed_at(&stats), compat_tab_autovacuumed_at(&stats));
+	c->counters.inserted = stats.tuples_inserted;
+	c->counters.changed = stats.tuples_updated + stats.tuples_deleted;
+	c->counters.vacuums = compat_tab_vacuums(&stats);
+	c->counters.history_lost = !c->row.temporary && c->row.pages > 0 && c->row.reltuples > 0 &&
+		c->counters.vacuums == 0 && compat_tab_analyzes(&stats) == 0 &&
+		(double) c->counters.inserted < c->row.reltuples / 2;
+	c->counters.counted = found || c->counters.history_lost;
+	return c->counters.counted;
+}
+
+static HTAB *
+create_toast_owners(void)
+{
+	HASHCTL		info = {0};
+
+	info.keysize = sizeof(Oid);
+	info.entrysize = sizeof(ToastOwner);
+	info.hcxt = CurrentMemoryContext;
+	return hash_create("sweep TOAST owners", 128, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* One pass over pg_class. */
+typedef struct ReadPass
+{
+	bool		toast;			/* reads TOAST tables, or the others */
+	bool		catalogs_only;
+	MemoryContext context;		/* of the candidates */
+	HTAB	   *toast_owners;	/* filled by the first pass */
+	HTAB	   *settings;		/* what sweep.set() has set */
+} ReadPass;
+
+/* Adds one pg_class row to the list, if it is a table with statistics. */
+static List *
+read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
+{
+	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+	bool		user_catalog;
+	AutoVacOpts *opts;
+	Oid			settings_of = form->oid;
+	const TableSettings *own = table_settings_find(pass->settings, form->oid);
+	Candidate  *c;
+
+	if (pass->catalogs_only && !IsCatalogRelationOid(form->oid))
+		return list;
+	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
+		form->relkind != RELKIND_TOASTVALUE)
+		return list;
+
+	opts = read_options(tuple, desc, &user_catalog);
+	if (OidIsValid(form->reltoastrelid))
+	{
+		ToastOwner *owner = hash_search(pass->toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
+
+		owner->relid = form->oid;
+		owner->opts = opts;
+		owner->own = own;
+	}
+	if (form->relkind == RELKIND_TOASTVALUE)
+	{
+		ToastOwner *owner = hash_search(pass->toast_owners, &form->oid, HASH_FIND, NULL);
+
+		if (owner != NULL)
+		{
+			opts = opts ? opts : owner->opts;
+			own = owner->own;
+			settings_of = owner->relid;
+		}
+	}
+
+	c = MemoryContextAllocZero(pass->context, sizeof(Candidate));
+	c->rules.own = own;
+	c->rules.settings_of = settings_of;
+	fill(c, form, opts, user_catalog);
+	if (!count(c))
+	{
+		pfree(c);
+		return list;
+	}
+	return lappend(list, c);
+}
+
+static List *
+read_pass(List *list, Relation rel, const ReadPass *pass)
+{
+	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		CHECK_FOR_INTERRUPTS();
+		if ((form->relkind == RELKIND_TOASTVALUE) == pass->toast)
+			list = read_row(list, tuple, RelationGetDescr(rel), pass);
+	}
+	table_endscan(scan);
+	return list;
+}
+
+List *
+candidates_collect(bool catalogs_only)
+{
+	List	   *list = NIL;
+	ReadPass	pass;
+	Relation	rel;
+	Weighing	w;
+	ListCell   *lc;
+
+	pass.catalogs_only = catalogs_only;
+
+	/* there may be a million, so the context must not round sizes up */
+	pass.context = SlabContextCreate(CurrentMemoryContext, "sweep candidates",
+									 CANDIDATES_BLOCK, sizeof(Candidate));
+	pass.toast_owners = create_toast_owners();
+	pass.settings = table_settings_read();	/* candidates point into it */
+	rel = table_open(RelationRelationId, AccessShareLock);
+
+	/* tables come before their TOAST tables, which inherit their options */
+	pass.toast = false;
+	list = read_pass(list, rel, &pass);
+	pass.toast = true;
+	list = read_pass(list, rel, &pass);
+
+	table_close(rel, AccessShareLock);
+	hash_destroy(pass.toast_owners);
+
+	weighing_begin(&w);
+	foreach(lc, list)
+	{
+		CHECK_FOR_INTERRUPTS();
+		candidate_weigh(lfirst(lc), &w);
+	}
+	return list;
+}
+
+List *
+candidates_read(bool catalogs_only)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *list;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	list = candidates_collect(catalogs_only);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return list;
+}
+
+/* Finds what a TOAST table takes from its table.  rel is pg_class. */
+static void
+inherit(Candidate *c, Relation rel, const char *relname)
+{
+	HeapTuple	tuple = toast_owner_find(c->key.relid, relname);
+	bool		user_catalog;
+
+	if (tuple == NULL)
+		return;
+	c->rules.settings_of = ((Form_pg_class) GETSTRUCT(tuple))->oid;
+	c->rules.opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
+	ReleaseSysCache(tuple);
+}
+
+/*
+ * Reads one table by its OID, without a pass over pg_class.  NULL if there is
+ * none, or it has no statistics.
+ */
+static Candidate *
+read_one(DecisionKey key, Relation rel, HTAB *settings)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(key.relid));
+	Form_pg_class form;
+	Candidate  *c = NULL;
+	bool		user_catalog;
+	AutoVacOpts *opts;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	if (form->relisshared == (key.dboid == InvalidOid) &&
+		(form->relkind == RELKIND_RELATION || form->relkind == RELKIND_MATVIEW ||
+		 form->relkind == RELKIND_TOASTVALUE))
+	{
+		c = palloc0(sizeof(Candidate));
+		c->key = key;
+		c->rules.settings_of = key.relid;
+		if (form->relkind == RELKIND_TOASTVALUE)
+			inherit(c, rel, NameStr(form->relname));
+		c->rules.own = table_settings_find(settings, c->rules.settings_of);
+		opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
+		fill(c, form, opts ? opts : c->rules.opts, user_catalog);
+		if (!count(c))
+			c = NULL;
+	}
+	ReleaseSysCache(tuple);
+	return c;
+}
+
+List *
+candidates_named(const DecisionKey *keys, int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *list = NIL;
+	HTAB	   *settings;
+	Relation	rel;
+	Weighing	w;
+	ListCell   *lc;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	settings = table_settings_read();	/* candidates point into it */
+	rel = table_open(RelationRelationId, AccessShareLock);
+	for (int i = 0; i < n; i++)
+	{
+		Candidate  *c = read_one(keys[i], rel, settings);
+
+		CHECK_FOR_INTERRUPTS();
+		if (c != NULL)
+			list = lappend(list, c);
+	}
+	table_close(rel, AccessShareLock);
+	weighing_begin(&w);
+	foreach(lc, list)
+		candidate_weigh(lfirst(lc), &w);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return list;
+}
+
+/*
+ * Reads the table's own settings again, because somebody may have changed
+ * them.
+ */
+static void
+read_own_again(Candidate *c)
+{
+	HTAB	   *settings = table_settings_read();
+	const TableSettings *own = table_settings_find(settings, c->rules.settings_of);
+
+	c->rules.own = NULL;
+	if (own != NULL)
+	{
+		TableSettings *copy = palloc(sizeof(TableSettings));
+
+		*copy = *own;
+		c->rules.own = copy;
+	}
+	if (settings != NULL)
+		hash_destroy(settings);
+}
+
+/*
+ * Reads the table's row again.  Returns false when the table is gone.  The
+ * options that a TOAST table inherits stay as they were read at first.
+ */
+static bool
+read_again(Candidate *c, bool first)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Relation	rel;
+	HeapTuple	tuple;
+	bool		found;
+	Weighing	w;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	rel = table_open(RelationRelationId, AccessShareLock);
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(c->key.relid));
+	found = HeapTupleIsValid(tuple);
+	if (found)
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		bool		user_catalog;
+		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
+
+		if (first && form->relkind == RELKIND_TOASTVALUE)
+			inherit(c, rel, NameStr(form->relname));
+		if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
+			opts = c->rules.opts;
+		read_own_again(c);
+		fill(c, form, opts, user_catalog);
+		ReleaseSysCache(tuple);
+	}
+	table_close(rel, AccessShareLock);
+	if (found)
+	{
+		(void) count(c);
+		weighing_begin(&w);
+		candidate_weigh(c, &w);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return found;
+}
+
+bool
+candidate_refresh(Candidate *c)
+{
+	return candidate_is_there(c) && c->counters.counted;
+}
+
+bool
+candidate_is_there(Candidate *c)
+{
+	return read_again(c, false);
+}
+
+Candidate *
+candidate_find(Oid relid)
+{
+	Candidate  *c = palloc0(sizeof(Candidate));
+
+	c->key.relid = relid;
+	c->rules.settings_of = relid;
+	return read_again(c, true) ? c : NULL;
+}

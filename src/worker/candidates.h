@@ -1,0 +1,43 @@
+/*
+ * candidates.h
+ *		Reads the tables of one database.
+ */
+#ifndef SWEEP_CANDIDATES_H
+#define SWEEP_CANDIDATES_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "worker/candidate.h"
+
+/*
+ * Reads all tables of this database that have statistics, in a transaction of
+ * its own.  The list and its contents are in the current memory context.
+ */
+extern List *candidates_read(bool catalogs_only);
+
+/*
+ * Reads only these tables, without a pass over pg_class.  Those that are gone
+ * or have no statistics are left out.
+ */
+extern List *candidates_named(const DecisionKey *keys, int n);
+
+/* Reads all tables within the caller's transaction. */
+extern List *candidates_collect(bool catalogs_only);
+
+/*
+ * Reads one table, whether it has statistics or not, in a transaction of its
+ * own.  NULL if the table is gone.
+ */
+extern Candidate *candidate_find(Oid relid);
+
+/*
+ * These read one table again, in a transaction of their own, and return false
+ * when it is gone.  candidate_refresh() also returns false when it has no
+ * statistics.
+ */
+extern bool candidate_refresh(Candidate *c);
+extern bool candidate_is_there(Candidate *c);
+
+#endif							/* SWEEP_CANDIDATES_H */

@@ -1,0 +1,328 @@
+/*
+ * remember.c
+ *		Keeps what was said about a table, and what a vacuum of it came to.
+ *
+ * Runs in a worker.  A decision is put where the scout has to know it.
+ * Otherwise the scout would ask again at once, or too late.
+ */
+#include "worker/remember.h"
+
+#include "utils/timestamp.h"
+
+#include "policy/backoff.h"
+#include "policy/insert.h"
+#include "rules.h"
+#include "server/clock.h"
+#include "server/horizon.h"
+#include "server/next_checkpoint.h"
+#include "settings.h"
+#include "state/decision_expiry.h"
+#include "worker/insert_rules.h"
+
+/* A table that is vacuumed for new rows so soon again is followed. */
+#define FOLLOWS_WITHIN_MS	(10 * 1000)
+#define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
+#define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
+#define FAILED_BACKOFF_MS		(60 * 1000)
+#define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
+#define TOOK_LIMIT_MS			(10 * 1000)
+#define CATCH_UP_BACKOFF_MS		(10 * 60 * 1000)
+
+static Decision
+new_decision(const Candidate *c, DecisionKind kind)
+{
+	Decision	d;
+
+	memset(&d, 0, sizeof(d));
+	d.key = c->key;
+	d.kind = kind;
+	d.mentioned = true;
+	d.last_at = clock_now();
+	d.catalog_horizon = c->row.catalog_horizon;
+	d.dead_threshold = c->weight.thresholds.vacuum;
+	d.ins_threshold = c->weight.thresholds.insert;
+	d.ins_early = c->weight.ins_early;
+	d.ins_follow = -1;
+	d.own_checkpoint_aware = c->rules.own && c->rules.own->is_set[TABLE_CHECKPOINT_AWARE];
+	d.checkpoint_aware = c->weight.checkpoint_aware;
+	d.memory = c->memory;
+	d.dead = c->counters.dead;
+	d.ins = c->counters.ins;
+	strlcpy(d.schemaname, c->row.schemaname, NAMEDATALEN);
+	strlcpy(d.relname, c->row.relname, NAMEDATALEN);
+	return d;
+}
+
+void
+remember_wait(const Candidate *c, DecisionKind kind, int64 wait_ms)
+{
+	Decision	d = new_decision(c, kind);
+
+	d.not_before = clock_after(d.last_at, wait_ms);
+	decision_put(&d);
+}
+
+/*
+ * Since when would the table have been vacuumed?  The time begins anew when
+ * others have vacuumed it.
+ */
+static TimestampTz
+would_vacuum_since(const Candidate *c)
+{
+	TimestampTz earlier = c->decision ? c->decision->would_vacuum_at : 0;
+
+	return earlier != 0 && c->counters.vacuumed_at <= earlier ? earlier : clock_now();
+}
+
+/*
+ * The scout looks at the table again when the count has doubled, or when
+ * others have vacuumed it.
+ */
+static void
+remember_observed(const Candidate *c)
+{
+	Decision	d = new_decision(c, DECISION_OBSERVED);
+
+	d.would_vacuum_at = would_vacuum_since(c);
+	d.not_before = clock_after(d.last_at, RECHECK_OBSERVED_MS);
+	d.dead_growth = 2 * c->counters.dead;
+	d.ins_growth = 2 * c->counters.ins;
+	decision_put(&d);
+}
+
+static void
+remember_checkpoint(const Candidate *c)
+{
+	Decision	d = new_decision(c, DECISION_CHECKPOINT_AHEAD);
+	int64		wait_ms = next_checkpoint_ms(d.last_at) - decision_lead_ms(&c->memory);
+
+	/* this is the checkpoint's own time, which no test's clock rate divides */
+	d.not_before = TimestampTzPlusMilliseconds(d.last_at, Max(wait_ms, 0));
+	decision_put(&d);
+}
+
+/*
+ * Must the table wait, whatever its counters say?  The scout decides the same
+ * way.
+ */
+static bool
+must_still_wait(const Decision *old, const Candidate *c)
+{
+	if (old->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
+		return false;
+	return clock_now() < old->not_before ||
+		(FullTransactionIdIsValid(old->horizon) &&
+		 !FullTransactionIdFollowsOrEquals(horizon_of_database(c->key.dboid, old->catalog_horizon),
+										   old->horizon));
+}
+
+/*
+ * The failures stay, because the back-off counts on from them should the
+ * table become due again.  But the scout must go by the present thresholds,
+ * or it would ask every time.
+ */
+static void
+remember_thresholds(Decision *old, const Candidate *c)
+{
+	if (old->dead_threshold == c->weight.thresholds.vacuum &&
+		old->ins_threshold == c->weight.thresholds.insert && old->ins_early == c->weight.ins_early)
+		return;
+	old->dead_threshold = c->weight.thresholds.vacuum;
+	old->ins_threshold = c->weight.thresholds.insert;
+	old->ins_early = c->weight.ins_early;
+	old->memory = c->memory;
+	decision_put(old);
+}
+
+/* Would the scout, who goes by those other thresholds, come too late? */
+static bool
+is_earlier_than(const Thresholds *t, const Thresholds *scout)
+{
+	return t->vacuum < 0.8 * scout->vacuum ||
+		(t->insert >= 0 && (scout->insert < 0 || t->insert < 0.8 * scout->insert));
+}
+
+/*
+ * The table is not due.  The scout knows neither reloptions nor pg_class.  So
+ * that is worth remembering when the scout would think otherwise now, or
+ * would come too late.
+ */
+static void
+remember_not_due(const Candidate *c)
+{
+	ThresholdSettings settings = rules_thresholds(c->row.lane == LANE_CATALOG);
+	Thresholds	scout = threshold_compute(&settings, c->counters.live, 0, 0);
+	bool		known = c->decision != NULL;
+	bool		vacuumed_since = known &&
+		(c->counters.dead < c->decision->dead || c->counters.ins < c->decision->ins);
+	bool		looks_due = threshold_vacuum_due(&scout, c->counters.dead) ||
+		threshold_insert_due(&scout, c->counters.ins);
+	bool		looked_at = c->row.lane != LANE_CATALOG &&
+		rules_worth_a_look(&settings, c->counters.live, c->counters.ins);
+
+	/* a wait is not over just because the table is not due at the moment */
+	if (known && must_still_wait(c->decision, c))
+		return;
+	if (known && c->decision->failures > 0 && !vacuumed_since)
+	{
+		remember_thresholds(c->decision, c);
+		return;
+	}
+
+	if (looks_due || looked_at || known ||
+		(c->rules.enabled && is_earlier_than(&c->weight.thresholds, &scout)) ||
+		(c->rules.enabled && c->weight.ins_early >= 0 && c->counters.ins > 0))
+	{
+		Decision	d = new_decision(c, DECISION_BELOW_THRESHOLD);
+
+		d.mentioned = looks_due || looked_at;
+		decision_put(&d);
+	}
+}
+
+void
+remember_verdict(const Candidate *c, const Verdict *verdict)
+{
+	if (verdict->waiting)
+		return;					/* it is remembered already */
+	switch (verdict->kind)
+	{
+		case DECISION_NONE:
+			break;				/* what its vacuum comes to is remembered */
+		case DECISION_BELOW_THRESHOLD:
+			remember_not_due(c);
+			break;
+		case DECISION_OBSERVED:
+			remember_observed(c);
+			break;
+		case DECISION_CHECKPOINT_AHEAD:
+			remember_checkpoint(c);
+			break;
+		case DECISION_LOCKED:
+			remember_wait(c, DECISION_LOCKED, LOCKED_BACKOFF_MS);
+			break;
+		case DECISION_HELD:
+		case DECISION_SPACED_OUT:
+			break;				/* these are about all tables, and are
+								 * remembered elsewhere */
+		default:
+			if (verdict->due)
+				remember_wait(c, verdict->kind, RECHECK_MS);
+			break;
+	}
+}
+
+/*
+ * Was the vacuum in vain, because somebody's snapshot may not see the new
+ * rows yet?  The visibility map tells.
+ */
+static bool
+was_in_vain(const Candidate *before, const Candidate *after)
+{
+	return candidate_is_due_by_inserts(before) && before->memory.counted_vacuums >= 0 &&
+		after->memory.counted_vacuums == after->counters.vacuums &&
+		insert_was_in_vain((double) before->counters.ins / before->weight.rows_per_page,
+						   (double) (after->memory.visible_pages - before->memory.visible_pages));
+}
+
+/* Notes what the next vacuum of the table has to know of this one. */
+static void
+remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
+				const RunRecord *run)
+{
+	double		new_pages = (double) before->counters.ins / before->weight.rows_per_page;
+	bool		worth = insert_was_worth((double) run_cost(&run->used, &run->costs), new_pages,
+										 run->costs.page_miss, run->costs.page_dirty);
+
+	m->cleaned_at = verdict->options.keep_indexes ? candidate_cleaned_at(before) : before->counters.inserted;
+	m->vacuumed = true;
+	m->inserted = before->counters.inserted;
+	m->changed = before->counters.changed;
+	m->eager = verdict->eager;
+	if (candidate_is_due_by_inserts(before))
+	{
+		/* the clock may have been set back */
+		m->took_ms = (int) Min(Max((run->ended_at - run->started_at) / 1000, 0), TOOK_LIMIT_MS);
+		m->follows_until = clock_after(clock_now(), m->took_ms + FOLLOWS_WITHIN_MS);
+		m->costly = worth ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
+	}
+}
+
+/*
+ * Decides what follows from a vacuum.  Some of the rows that it could not
+ * remove yet become removable whenever the horizon moves.  All of them are
+ * removable once everything that ran when it began is gone.
+ */
+void
+remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict,
+			 const RunRecord *run, const VacuumMoment *moment)
+{
+	Candidate	after = *c;
+	Decision	d;
+	int64		base_ms;
+	int64		max_ms;
+	DecisionKind kind;
+
+	if (run->outcome == RUN_DONE)
+	{
+		bool		held_back = run->dead_not_removable > 0 || was_in_vain(before, c);
+
+		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
+		if (run->command == RUN_VACUUM)
+		{
+			remember_vacuum(&after.memory, before, verdict, run);
+			insert_rules_take_again(&after);
+		}
+		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
+		d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+		if (held_back)
+		{
+			d.horizon = moment->next_xid;
+			d.horizon_then = moment->horizon;
+			d.not_removable = Max(run->dead_not_removable, 0);
+		}
+		else
+		{
+			d.ins_follow = after.weight.ins_follow;
+			d.follow_at = clock_after(d.last_at, Max(INSERT_FOLLOW_MS, after.memory.took_ms));
+		}
+		decision_put(&d);
+		return;
+	}
+
+	if (run->outcome == RUN_SKIPPED)
+	{
+		kind = DECISION_LOCKED;
+		base_ms = LOCKED_BACKOFF_MS;
+		max_ms = LOCKED_BACKOFF_MAX_MS;
+	}
+	else if (run->outcome == RUN_CANCELLED && verdict->gave_up)
+	{
+		/*
+		 * it may come again at once, but without freezing what met the pinned
+		 * page
+		 */
+		kind = DECISION_LOCKED;
+		base_ms = max_ms = LOCKED_BACKOFF_MS;
+		after.memory.catch_up_after = clock_after(clock_now(), CATCH_UP_BACKOFF_MS);
+	}
+	else if (run->outcome == RUN_CANCELLED)
+	{
+		kind = DECISION_CANCELLED;
+		base_ms = CANCELLED_BACKOFF_MS;
+		max_ms = CANCELLED_BACKOFF_MAX_MS;
+	}
+	else
+	{
+		kind = DECISION_FAILED;
+		base_ms = FAILED_BACKOFF_MS;
+		max_ms = FAILED_BACKOFF_MAX_MS;
+	}
+
+	d = new_decision(&after, kind);
+	d.failures = 1;
+	if (c->decision && c->decision->kind == kind)
+		d.failures = Min(c->decision->failures + 1, 100);
+	d.not_before = clock_after(d.last_at, backoff_ms(base_ms, max_ms, d.failures));
+	decision_put(&d);
+}

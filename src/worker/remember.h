@@ -1,0 +1,50 @@
+/*
+ * remember.h
+ *		Keeps what was said about a table, and what a vacuum of it came to.
+ */
+#ifndef SWEEP_REMEMBER_H
+#define SWEEP_REMEMBER_H
+
+#include "postgres.h"
+
+#include "access/transam.h"
+
+#include "state/decisions.h"
+#include "state/run.h"
+#include "worker/candidate.h"
+#include "worker/verdict.h"
+
+#define RECHECK_MS				(10 * 60 * 1000)
+#define RECHECK_OBSERVED_MS		(60 * 1000)
+
+/*
+ * How long a table is left alone if its lock was not available.  Most often
+ * the core daemon's ANALYZE has the lock.
+ */
+#define LOCKED_BACKOFF_MS		1000
+#define LOCKED_BACKOFF_MAX_MS	(5 * 60 * 1000)
+
+/*
+ * Remembers why a table is not vacuumed now, where the scout has to know it.
+ */
+extern void remember_verdict(const Candidate *c, const Verdict *verdict);
+
+/* Remembers why nothing is done about the table, and for how long. */
+extern void remember_wait(const Candidate *c, DecisionKind kind, int64 wait_ms);
+
+/* What a vacuum could remove when it began. */
+typedef struct VacuumMoment
+{
+	FullTransactionId horizon;
+	FullTransactionId next_xid;
+} VacuumMoment;
+
+/*
+ * Remembers what a vacuum came to.  It takes the table after and before the
+ * vacuum, what led to it, and that moment before it began.
+ */
+extern void remember_run(const Candidate *after, const Candidate *before,
+						 const Verdict *verdict, const RunRecord *run,
+						 const VacuumMoment *moment);
+
+#endif							/* SWEEP_REMEMBER_H */

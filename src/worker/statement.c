@@ -1,0 +1,176 @@
+/*
+ * statement.c
+ *		The VACUUM and ANALYZE commands that a worker runs.
+ *
+ * Each runs in a portal of its own, as a client's would.  That is stable
+ * across majors, and the same permissions, security restrictions and locks
+ * apply.  With SKIP_LOCKED a command never waits for a table.
+ *
+ * The table is given by its OID and by its name.  The server goes by the OID,
+ * whatever the table is called by then.  The name is for the utility hooks of
+ * other extensions: a client's command has one, and there are hooks that read
+ * it without looking.
+ */
+#include "worker/statement.h"
+
+#include "access/xact.h"
+#include "commands/defrem.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "tcop/dest.h"
+#include "tcop/pquery.h"
+#include "utils/portal.h"
+
+#include "meter/log.h"
+#include "meter/meter.h"
+#include "server/compat.h"
+#include "server/lock_waiter.h"
+
+static DefElem *
+option(const char *name, Node *value)
+{
+	return makeDefElem(pstrdup(name), value, -1);
+}
+
+VacuumStmt *
+statement_database_stats(void)
+{
+	VacuumStmt *stmt = makeNode(VacuumStmt);
+
+	stmt->is_vacuumcmd = true;
+	stmt->options = list_make1(option("only_database_stats", (Node *) makeBoolean(true)));
+	return stmt;
+}
+
+static List *
+relation_of(Oid relid, const char *schemaname, const char *relname)
+{
+	RangeVar   *name = makeRangeVar(pstrdup(schemaname), pstrdup(relname), -1);
+
+	return list_make1(makeVacuumRelation(name, relid, NIL));
+}
+
+VacuumStmt *
+statement_vacuum(Oid relid, const char *schemaname, const char *relname,
+				 const StatementOptions *options)
+{
+	VacuumStmt *stmt = makeNode(VacuumStmt);
+
+	stmt->is_vacuumcmd = true;
+	stmt->options = list_make4(option("verbose", (Node *) makeBoolean(true)),
+							   option("skip_locked", (Node *) makeBoolean(true)),
+							   option("process_toast", (Node *) makeBoolean(false)),
+							   option("parallel", (Node *) makeInteger(0)));
+	if (options->keep_indexes)
+		stmt->options = lappend(stmt->options,
+								option("index_cleanup", (Node *) makeString(pstrdup("off"))));
+	if (options->keep_size)
+		stmt->options = lappend(stmt->options,
+								option("truncate", (Node *) makeBoolean(false)));
+#if COMPAT_HAS_SKIP_DATABASE_STATS
+	stmt->options = lappend(stmt->options,
+							option("skip_database_stats", (Node *) makeBoolean(true)));
+#endif
+	stmt->rels = relation_of(relid, schemaname, relname);
+	return stmt;
+}
+
+VacuumStmt *
+statement_analyze(Oid relid, const char *schemaname, const char *relname)
+{
+	VacuumStmt *stmt = makeNode(VacuumStmt);
+
+	stmt->is_vacuumcmd = false;
+	stmt->options = list_make1(option("skip_locked", (Node *) makeBoolean(true)));
+	stmt->rels = relation_of(relid, schemaname, relname);
+	return stmt;
+}
+
+/*
+ * Does what exec_simple_query() does, but without a text to parse.  So
+ * nothing has to be quoted, and no rename can come between.  VACUUM commits
+ * inside and throws the transaction's memory away.  That is why the trees are
+ * in the caller's context.
+ */
+static void
+run_statement(void *arg)
+{
+	VacuumStmt *stmt = arg;
+	MemoryContext context = CurrentMemoryContext;
+	PlannedStmt *pstmt = makeNode(PlannedStmt);
+	List	   *list;
+	Portal		portal;
+
+	pstmt->commandType = CMD_UTILITY;
+	pstmt->canSetTag = true;
+	pstmt->utilityStmt = (Node *) stmt;
+	pstmt->stmt_location = -1;
+	list = list_make1(pstmt);
+
+	StartTransactionCommand();
+	portal = CreatePortal("sweep", true, true);
+	portal->visible = false;
+	if (stmt->is_vacuumcmd)
+		PortalDefineQuery(portal, NULL, "VACUUM", CMDTAG_VACUUM, list, NULL);
+	else
+		PortalDefineQuery(portal, NULL, "ANALYZE", CMDTAG_ANALYZE, list, NULL);
+	PortalStart(portal, NULL, 0, InvalidSnapshot);
+	compat_portal_run(portal, None_Receiver);
+	PortalDrop(portal, false);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+}
+
+/* Notes in the run's reason whom it had to give way to. */
+static void
+note_waiter(Oid relid)
+{
+	int			pid = OidIsValid(relid) ? lock_waiter_first(MyDatabaseId, relid) : 0;
+	char		text[32];
+
+	if (pid == 0)
+		return;
+	snprintf(text, sizeof(text), "; gave way to pid %d", pid);
+	meter_own_add_reason(text);
+}
+
+int
+statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *doing, const char *what)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile int sqlstate = 0;
+
+	PG_TRY();
+	{
+		QueryCancelPending = false;
+		call(arg);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		sqlstate = geterrcode();
+		log_capture_end();
+		MemoryContextSwitchTo(context);
+		/* the locks that somebody waits for are still held here */
+		if (sqlstate == ERRCODE_QUERY_CANCELED)
+			note_waiter(relid);
+		errcontext("automatic %s by pg_sweep of table \"%s\"", doing, what);
+		EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		MemoryContextSwitchTo(context);
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	return sqlstate;
+}
+
+int
+statement_try(VacuumStmt *stmt, const char *what)
+{
+	const VacuumRelation *relation = stmt->rels ? linitial(stmt->rels) : NULL;
+
+	return statement_try_call(run_statement, stmt, relation ? relation->oid : InvalidOid,
+							  stmt->is_vacuumcmd ? "vacuum" : "analyze", what);
+}

@@ -1,0 +1,141 @@
+/*
+ * table_vacuum.c
+ *		One vacuum or analyze of one table by a worker: the command, the
+ *		record, and what follows from it.
+ */
+#include "worker/table_vacuum.h"
+
+#include "access/transam.h"
+#include "pgstat.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "meter/log.h"
+#include "meter/pin_wait.h"
+#include "server/bgworker.h"
+#include "server/clock.h"
+#include "server/compat.h"
+#include "server/horizon.h"
+#include "shmem.h"
+#include "state/worker_slot.h"
+#include "worker/candidates.h"
+#include "worker/remember.h"
+#include "worker/statement.h"
+#include "worker/table_run.h"
+
+/*
+ * ANALYZE of a partitioned table waits for locks on its partitions while it
+ * holds others.  So it must not wait long.
+ */
+#define ANALYZE_LOCK_TIMEOUT_MS	100
+
+static void
+log_run(const Candidate *c, const RunRecord *run, const char *reason)
+{
+	int			min_ms = sweep_log_min_duration_ms >= 0 ?
+		sweep_log_min_duration_ms : compat_log_vacuum_min_duration(c->rules.opts);
+
+	if (min_ms >= 0 && run->ended_at - run->started_at >= (int64) min_ms * 1000)
+		log_captured(reason);
+}
+
+static void
+describe_reason(const Candidate *c, const Verdict *verdict, char *reason)
+{
+	char		what[64];
+
+	if (verdict->requested_by)
+	{
+		snprintf(reason, RUN_REASON_LEN, "requested by %s", verdict->requested_by);
+		return;
+	}
+	candidate_why_due(c, what, sizeof(what));
+	snprintf(reason, RUN_REASON_LEN, "%s, score %.2f", what, c->weight.score.score);
+}
+
+static VacuumMoment
+moment_before(const Candidate *c)
+{
+	VacuumMoment moment;
+
+	moment.horizon = horizon_of_database(c->key.dboid, c->row.catalog_horizon);
+	moment.next_xid = ReadNextFullTransactionId();
+	return moment;
+}
+
+RunOutcome
+table_vacuum(Candidate *c, const Verdict *verdict)
+{
+	char		reason[RUN_REASON_LEN];
+	VacuumMoment moment = moment_before(c);
+	TimestampTz began = GetCurrentTimestamp();
+	RunRecord	run;
+	bool		recorded;
+	int			sqlstate;
+	Candidate	before = *c;
+	Verdict		done = *verdict;
+
+	describe_reason(c, verdict, reason);
+	table_run_begin(c, RUN_VACUUM, reason, verdict, -1);
+	pin_wait_begin(verdict->catch_up);
+	sqlstate = statement_try(statement_vacuum(c->key.relid, c->row.schemaname, c->row.relname,
+											  &verdict->options), c->row.relname);
+	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
+	recorded = table_run_end(&run);
+
+	if (worker_slot_is_stopped())
+		return RUN_CANCELLED;	/* we stopped it ourselves, so no back-off */
+	if (recorded)
+		log_run(c, &run, reason);
+	c->vacuumed_now = recorded;
+	if (!candidate_is_there(c))
+		return RUN_DONE;		/* the table was dropped meanwhile */
+	if (!recorded)
+		table_run_record_unbegun(c, RUN_VACUUM, reason, began, sqlstate, &run);
+	remember_run(c, &before, &done, &run, &moment);
+	pgstat_report_stat(true);
+	return (RunOutcome) run.outcome;
+}
+
+static void
+log_analyze(const Candidate *c, const RunRecord *run, const char *reason)
+{
+	int			min_ms = sweep_log_min_duration_ms >= 0 ?
+		sweep_log_min_duration_ms : compat_log_analyze_min_duration();
+
+	if (run->outcome == RUN_DONE && min_ms >= 0 &&
+		run->ended_at - run->started_at >= (int64) min_ms * 1000)
+		ereport(LOG,
+				(errmsg_internal("automatic analyze of table \"%s.%s.%s\": %s; elapsed: %.2f s",
+								 table_run_database(), c->row.schemaname, c->row.relname, reason,
+								 (run->ended_at - run->started_at) / 1000000.0)));
+}
+
+void
+table_analyze(const Candidate *c, const char *reason, int64 partition_changes, bool locked)
+{
+	VacuumMoment moment = moment_before(c);
+	TimestampTz began = GetCurrentTimestamp();
+	Verdict		verdict = {0};
+	RunRecord	run;
+	bool		recorded = false;
+	int			sqlstate = 0;
+
+	if (!locked)
+	{
+		table_run_begin(c, RUN_ANALYZE, reason, &verdict, partition_changes);
+		table_run_force_int("lock_timeout", ANALYZE_LOCK_TIMEOUT_MS);
+		sqlstate = statement_try(statement_analyze(c->key.relid, c->row.schemaname, c->row.relname),
+								 c->row.relname);
+		SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
+		recorded = table_run_end(&run);
+		if (worker_slot_is_stopped())
+			return;
+	}
+	if (recorded)
+		log_analyze(c, &run, reason);
+	else
+		table_run_record_unbegun(c, RUN_ANALYZE, reason, began, sqlstate, &run);
+	remember_run(c, c, &verdict, &run, &moment);
+	pgstat_report_stat(true);
+}

@@ -1,0 +1,27 @@
+/*
+ * table_vacuum.h
+ *		One vacuum or analyze of one table by a worker.
+ */
+#ifndef SWEEP_TABLE_VACUUM_H
+#define SWEEP_TABLE_VACUUM_H
+
+#include "state/run.h"
+#include "worker/candidate.h"
+#include "worker/verdict.h"
+
+/*
+ * Vacuums the table, records the run, decides what follows from it, and
+ * returns what it came to.  That is RUN_DONE as well when the table was
+ * dropped meanwhile.
+ */
+extern RunOutcome table_vacuum(Candidate *c, const Verdict *verdict);
+
+/*
+ * Does the same for the ANALYZE of a partitioned table.  partition_changes is
+ * as in RunRecord.  locked says that a lock that it needs is known to be
+ * taken.  Then the run is recorded as skipped.
+ */
+extern void table_analyze(const Candidate *c, const char *reason, int64 partition_changes,
+						  bool locked);
+
+#endif							/* SWEEP_TABLE_VACUUM_H */

@@ -1,0 +1,153 @@
+/*
+ * verdict.c
+ *		What is to be done about one table now, and why.
+ *
+ * It changes nothing.  Workers ask it before they act, and views ask it in
+ * order to explain.  The order of the questions is the order of the answers
+ * that a user sees.
+ */
+#include "worker/verdict.h"
+
+#include "policy/freeze.h"
+#include "server/clock.h"
+#include "server/horizon.h"
+#include "server/standbys.h"
+#include "settings.h"
+#include "state/decision_expiry.h"
+#include "state/hold.h"
+
+static FullTransactionId
+horizon_now(bool catalog, void *arg)
+{
+	return horizon_of_database(((const Candidate *) arg)->key.dboid, catalog);
+}
+
+/* Does what was decided earlier still hold? */
+static bool
+must_wait(const Candidate *c)
+{
+	DecisionMoment moment;
+	Decision	d;
+
+	if (c->decision == NULL)
+		return false;
+	d = *c->decision;
+	if (d.kind == DECISION_DISABLED || d.kind == DECISION_OUT_OF_SCOPE)
+		return false;
+	moment.now = clock_now();
+	/* the counters are lost, so only the time counts */
+	if (c->weight.due == DUE_UNKNOWN)
+		return moment.now < d.not_before &&
+			!(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
+	/* whether a checkpoint is near was settled when the table was weighed */
+	moment.checkpoint_ms = c->weight.due == DUE_CHECKPOINT ? 0 : PG_INT64_MAX;
+	/* the table is due by what its thresholds are now */
+	d.dead_threshold = c->weight.thresholds.vacuum;
+	d.ins_threshold = c->weight.thresholds.insert;
+	d.ins_early = c->weight.ins_early;
+	return !decision_is_over(&d, c->counters.dead, c->counters.ins, &moment, horizon_now,
+							 unconstify(Candidate *, c));
+}
+
+/*
+ * Does it give way to users who wait?  The vacuums that come again and again
+ * while a table grows do not, even if they have to log pages in full after a
+ * checkpoint: users have just logged as much.  If such a vacuum gave way to
+ * them, it would fall behind and read.
+ */
+static PacerYields
+yields(const Candidate *c)
+{
+	if (!candidate_is_due_by_inserts(c))
+		return PACER_YIELDS;
+	return clock_now() < c->memory.follows_until ? PACER_YIELDS_READING : PACER_YIELDS_COLD;
+}
+
+/*
+ * How is the table vacuumed?  If it is due by new rows only, its file is not
+ * cut, because that would lock out those who extend it.  Indexes that are
+ * read whole at every cleanup are left out as well.  If some index needs a
+ * cleanup, that is so only until core would have come by.
+ */
+static void
+plan(const Candidate *c, Verdict *v)
+{
+	const TableMemory *m = &c->memory;
+
+	if (c->row.lane == LANE_CATALOG)
+	{
+		v->yields = PACER_YIELDS_NOT;
+		return;
+	}
+	v->yields = yields(c);
+	v->eager = !standbys_can_conflict() &&
+		table_switch(c->rules.own, TABLE_EAGER_FREEZE, sweep_eager_freeze) &&
+		freeze_eagerly(m->eager, c->counters.inserted - (m->vacuumed ? m->inserted : 0),
+					   c->counters.changed - (m->vacuumed ? m->changed : 0));
+	v->catch_up = v->eager && clock_now() >= m->catch_up_after &&
+		freeze_catches_up(m->unfrozen_pages, m->cold_pages);
+	v->options.keep_size = candidate_is_due_by_inserts(c);
+	v->options.keep_indexes = candidate_is_due_by_inserts(c) && m->whole_cleanup &&
+		(!m->needs_cleanup || (double) (c->counters.inserted - candidate_cleaned_at(c)) <= c->weight.core_insert);
+}
+
+Verdict
+verdict_about(const Candidate *c)
+{
+	Verdict		v = {0};
+
+	v.due = c->weight.due != DUE_NOT;
+	if (!candidate_is_in_scope(c))
+		v.kind = DECISION_OUT_OF_SCOPE;
+	else if (!v.due && c->weight.uncounted)
+	{
+		v.kind = DECISION_LOCKED;
+		v.waiting = c->decision && clock_now() < c->decision->not_before;
+	}
+	else if (!v.due)
+		v.kind = DECISION_BELOW_THRESHOLD;
+	else if (!c->rules.enabled)
+		v.kind = DECISION_DISABLED;
+	else if (c->row.temporary)
+		v.kind = DECISION_TEMPORARY;
+	else if (must_wait(c))
+	{
+		v.kind = c->decision->kind;
+		v.waiting = true;
+	}
+	else if (c->wraparound_near)
+		v.kind = DECISION_LEFT_TO_CORE;
+	else if (sweep_mode != SWEEP_ACT)
+		v.kind = DECISION_OBSERVED;
+	else if (!standbys_let_begin(c->key.dboid))
+		v.kind = DECISION_SPACED_OUT;
+	else if (c->weight.due == DUE_INSERTED && c->weight.waits_for_checkpoint)
+		v.kind = DECISION_CHECKPOINT_AHEAD;
+	else if (hold_is_on())
+		v.kind = DECISION_HELD;
+	else
+		plan(c, &v);
+	return v;
+}
+
+bool
+verdict_is_to_vacuum(const Verdict *verdict)
+{
+	return verdict->kind == DECISION_NONE && !verdict->waiting;
+}
+
+/*
+ * A user asked for it, so no rule applies, and all of the table is vacuumed.
+ */
+Verdict
+verdict_requested(const Candidate *c, const char *role)
+{
+	Verdict		v = {0};
+	StatementOptions whole = {0};
+
+	v.due = true;
+	v.requested_by = role;
+	plan(c, &v);
+	v.options = whole;
+	return v;
+}

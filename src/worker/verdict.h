@@ -1,0 +1,38 @@
+/*
+ * verdict.h
+ *		What is to be done about one table now, and why.
+ */
+#ifndef SWEEP_VERDICT_H
+#define SWEEP_VERDICT_H
+
+#include "state/budget.h"
+#include "worker/candidate.h"
+#include "worker/statement.h"
+
+typedef struct Verdict
+{
+	DecisionKind kind;			/* why not (DECISION_NONE: vacuum it now) */
+	bool		due;
+	bool		waiting;		/* what was decided earlier is not over yet */
+	const char *requested_by;	/* NULL: nobody asked for it */
+
+	/* how it is vacuumed */
+	bool		eager;			/* freeze all that can be frozen */
+	bool		catch_up;		/* and also what is all-visible already */
+	PacerYields yields;			/* does it give way to users who wait? */
+	StatementOptions options;
+
+	bool		gave_up;		/* the vacuum gave up at a page that others
+								 * had pinned */
+} Verdict;
+
+/* Says what is to be done, and changes nothing.  For views as well. */
+extern Verdict verdict_about(const Candidate *c);
+
+/* Is the table to be vacuumed now? */
+extern bool verdict_is_to_vacuum(const Verdict *verdict);
+
+/* How to vacuum what somebody has asked for. */
+extern Verdict verdict_requested(const Candidate *c, const char *role);
+
+#endif							/* SWEEP_VERDICT_H */

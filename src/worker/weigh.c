@@ -1,0 +1,276 @@
+/*
+ * weigh.c
+ *		What follows from a table's numbers: thresholds, score, is it due?
+ *
+ * Where pg_class does not tell enough, the visibility map is counted.  One
+ * page of it covers 32,000 pages of the table.  The result is kept in the
+ * table's memory (TableMemory) until the table has changed.
+ */
+#include "worker/weigh.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/visibilitymap.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/autovacuum.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "policy/garbage.h"
+#include "policy/insert.h"
+#include "rules.h"
+#include "server/clock.h"
+#include "server/compat.h"
+#include "server/next_checkpoint.h"
+#include "server/peek.h"
+#include "server/residency.h"
+#include "server/standbys.h"
+#include "shmem.h"
+#include "state/decision_expiry.h"
+#include "worker/insert_rules.h"
+#include "worker/turn.h"
+
+/* A count of the map is good until this share of the table has changed. */
+#define COUNT_AGAIN			0.05
+
+static TimestampTz
+last_looked_at(void)
+{
+	TimestampTz at = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_DATABASES), LW_SHARED);
+	for (int i = 0; i < sweep_shared->databases_count; i++)
+	{
+		if (sweep_shared->databases[i].dboid == MyDatabaseId)
+			at = sweep_shared->databases[i].looked_at;
+	}
+	LWLockRelease(shmem_lock(LOCK_DATABASES));
+	return at;
+}
+
+void
+weighing_begin(Weighing *w)
+{
+	PgStat_StatDBEntry *db = pgstat_fetch_stat_dbentry(MyDatabaseId);
+
+	w->now = clock_now();
+	w->checkpoint_ms = next_checkpoint_ms(w->now);
+	SpinLockAcquire(&sweep_shared->mutex);
+	w->history_begins = sweep_shared->launcher.started_at;
+	SpinLockRelease(&sweep_shared->mutex);
+	w->looked_at = last_looked_at();
+	/* a time to come means that the clock was set back since */
+	if (db && db->stat_reset_timestamp <= w->now)
+		w->history_begins = Max(w->history_begins, db->stat_reset_timestamp);
+}
+
+/* ----
+ * The visibility map
+ * ----
+ */
+
+/*
+ * Notes what the cleanup of an index without dead entries does.
+ *
+ * GiST and SP-GiST are read whole in search of empty pages, of which there
+ * are none.  GIN's pending list is emptied until nothing is left, however
+ * fast rows come in.  Only a core autovacuum worker may stop at what was
+ * there when it began (ginInsertCleanup's full_clean).  Autoanalyze empties
+ * the list as well, and so does an insert for which the list is too long.
+ * BRIN adds the new rows' ranges.  Of an access method that is not core's
+ * nothing is known.
+ */
+static void
+note_cleanup(TableMemory *m, Oid index)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+	Oid			am;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
+	ReleaseSysCache(tuple);
+
+	if (am == BTREE_AM_OID || am == HASH_AM_OID)
+		return;
+	if (am != BRIN_AM_OID)
+		m->whole_cleanup = true;
+	if (am != GIN_AM_OID && am != GIST_AM_OID && am != SPGIST_AM_OID)
+		m->needs_cleanup = true;
+}
+
+static bool
+count_is_good(const Candidate *c)
+{
+	const TableMemory *m = &c->memory;
+
+	return m->counted_vacuums == c->counters.vacuums &&
+		(double) (c->counters.inserted + c->counters.changed - m->counted_changes) <=
+		COUNT_AGAIN * Max(c->row.reltuples, 1);
+}
+
+/* Counts what is in the table's map, if the table is free. */
+static void
+count_map(Candidate *c)
+{
+	TableMemory *m = &c->memory;
+	BlockNumber visible;
+	BlockNumber frozen;
+	Relation	rel = peek_open(c->key.relid);
+	List	   *indexes;
+	ListCell   *lc;
+
+	if (rel == NULL)
+		return;
+
+	visibilitymap_count(rel, &visible, &frozen);
+	m->pages = RelationGetNumberOfBlocks(rel);
+	m->visible_pages = Min((int64) visible, m->pages);
+	m->frozen_pages = Min((int64) frozen, m->pages);
+	m->counted_vacuums = c->counters.vacuums;
+	m->counted_changes = c->counters.inserted + c->counters.changed;
+	m->unfrozen_pages = m->visible_pages - m->frozen_pages;
+	m->cold_pages = m->unfrozen_pages - residency_of_unfrozen(rel, m->pages, m->unfrozen_pages);
+
+	m->whole_cleanup = m->needs_cleanup = false;
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+		note_cleanup(m, lfirst_oid(lc));
+	list_free(indexes);
+	peek_close(rel);
+}
+
+/* ----
+ * Thresholds
+ * ----
+ */
+
+/* Do new pages fill their part of the cache again and again? */
+static bool
+is_followed(const Candidate *c)
+{
+	return c->weight.ins_follow >= 0 && (double) c->counters.ins > c->weight.ins_follow;
+}
+
+/* Takes the insert rules for user tables that are large enough. */
+static void
+weigh_inserts(Candidate *c, const Weighing *w)
+{
+	InsertSettings settings = insert_rules_settings(c);
+	InsertTable table;
+	InsertThresholds t;
+	bool		was_counted = c->memory.counted_vacuums >= 0;
+	bool		matters;
+
+	c->weight.checkpoint_aware = table_switch(c->rules.own, TABLE_CHECKPOINT_AWARE, sweep_checkpoint_aware);
+	c->weight.rows_per_page = insert_rows_per_page(insert_rules_rows(c), c->row.pages, c->counters.live, c->memory.pages);
+	c->weight.ins_early = c->weight.ins_follow = -1;
+	c->weight.waits_for_checkpoint = false;
+	if (!insert_rules_hold(c))
+		return;
+
+	/*
+	 * Would the table be large enough to be counted even if all of it was
+	 * frozen?  After a vacuum all is counted anew, because the vacuum has
+	 * changed it and the scout goes by what comes out now.  What was counted
+	 * before the vacuum is counted after it as well, to find out whether the
+	 * vacuum was in vain.
+	 */
+	t = insert_rules_apply(c, 1, 1, &table);
+	matters = t.due < c->weight.core_insert || t.early >= 0;
+	if (((matters && c->counters.ins > 0) || (c->vacuumed_now && (matters || was_counted))) &&
+		!count_is_good(c))
+		count_map(c);
+
+	/* while the map is not counted no page is known to be frozen */
+	t = insert_rules_apply(c, c->memory.pages, c->memory.frozen_pages, &table);
+	insert_rules_take(c, &t);
+	c->weight.waits_for_checkpoint = c->weight.checkpoint_aware &&
+		insert_waits_for_checkpoint(&settings, &table, &t, (double) c->counters.ins,
+									w->checkpoint_ms - decision_lead_ms(&c->memory),
+									is_followed(c) ? INSERT_FOLLOW_MS : 1000 * candidate_min_interval_s(c));
+}
+
+static void
+compute_score(Candidate *c)
+{
+	ScoreInput	in = {
+		.thresholds = c->weight.thresholds,
+		.dead_tuples = c->counters.dead,
+		.ins_since_vacuum = c->counters.ins,
+		.mod_since_analyze = c->counters.mod,
+		.xid = {c->row.xid_age, c->rules.xid_limit, autovacuum_freeze_max_age, vacuum_failsafe_age},
+		.mxid = {c->row.mxid_age, c->rules.mxid_limit, autovacuum_multixact_freeze_max_age,
+		vacuum_multixact_failsafe_age},
+		.weights = compat_score_weights(),
+	};
+
+	c->weight.score = score_compute(&in);
+}
+
+static DueReason
+due_reason(const Candidate *c, const Weighing *w)
+{
+	if (threshold_vacuum_due(&c->weight.thresholds, c->counters.dead))
+		return DUE_DEAD;
+	if (threshold_insert_due(&c->weight.thresholds, c->counters.ins))
+		return c->weight.checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms) ?
+			DUE_CHECKPOINT : DUE_INSERTED;
+	if (c->weight.ins_early >= 0 && c->counters.ins > c->weight.ins_early)
+	{
+		if (c->weight.checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms))
+			return DUE_CHECKPOINT;
+		if (c->decision && decision_inserts_ended(c->decision, c->counters.ins, w->now))
+			return DUE_INSERTS_ENDED;
+	}
+	if (turn_is_now(c, w->now, w->looked_at) && !c->weight.uncounted &&
+		garbage_guess(c->row.reltuples, c->memory.pages, c->memory.visible_pages) >
+		c->weight.thresholds.vacuum)
+		return DUE_UNKNOWN;
+	return DUE_NOT;
+}
+
+/*
+ * If the counters began anew, what is remembered of them means nothing any
+ * more.
+ */
+static bool
+counters_began_anew(const Candidate *c, const TableMemory *m)
+{
+	return c->counters.vacuums < m->counted_vacuums || c->counters.inserted < m->inserted ||
+		c->counters.changed < m->changed ||
+		(m->counted_vacuums >= 0 && c->counters.inserted + c->counters.changed < m->counted_changes);
+}
+
+void
+candidate_weigh(Candidate *c, const Weighing *w)
+{
+	Decision	decision;
+
+	c->decision = NULL;
+	memset(&c->memory, 0, sizeof(c->memory));
+	c->memory.counted_vacuums = -1;
+	if (decision_get(c->key, &decision))
+	{
+		c->decision = palloc(sizeof(Decision));
+		*c->decision = decision;
+		if (!counters_began_anew(c, &decision.memory))
+			c->memory = decision.memory;
+	}
+
+	c->weight.thresholds = threshold_compute(&c->rules.settings, c->row.reltuples, c->row.pages, c->row.frozen_pages);
+	c->weight.core_insert = c->weight.thresholds.insert;
+	weigh_inserts(c, w);
+
+	turn_set(c, w->history_begins, w->now);
+	if (turn_is_now(c, w->now, w->looked_at) && !count_is_good(c))
+		count_map(c);
+	c->weight.uncounted = c->rules.enabled && turn_is_now(c, w->now, w->looked_at) && !count_is_good(c);
+	compute_score(c);
+	c->weight.due = due_reason(c, w);
+}

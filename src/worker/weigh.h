@@ -1,0 +1,27 @@
+/*
+ * weigh.h
+ *		What follows from a table's numbers: thresholds, score, is it due?
+ */
+#ifndef SWEEP_WEIGH_H
+#define SWEEP_WEIGH_H
+
+#include "worker/candidate.h"
+
+/* What holds for all tables that are weighed together. */
+typedef struct Weighing
+{
+	TimestampTz now;
+	TimestampTz history_begins; /* of the statistics */
+	int64		checkpoint_ms;	/* until the next one */
+	TimestampTz looked_at;		/* when all tables were last looked at */
+} Weighing;
+
+extern void weighing_begin(Weighing *w);
+
+/*
+ * Called inside a transaction, in the memory context that the candidate lives
+ * in.  May take the table's AccessShareLock for a moment, if it is free.
+ */
+extern void candidate_weigh(Candidate *c, const Weighing *w);
+
+#endif							/* SWEEP_WEIGH_H */

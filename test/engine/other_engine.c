@@ -1,0 +1,218 @@
+/*
+ * other_engine.c
+ *		Another extension, with the habits of those that run beside pg_sweep:
+ *		for tests only.
+ *
+ * - Its utility hook reads the name of every relation of a VACUUM or ANALYZE
+ *   without looking whether there is one, before and after the command, as
+ *   Citus does.  It ends the transaction after VACUUM and begins another.
+ * - It sends such commands elsewhere, unless a setting says not to:
+ *   citus.enable_ddl_propagation, because that is the one that pg_sweep knows.
+ *   Here "elsewhere" is a line in the log.
+ * - It raises errors where it is told to.
+ * - Its planner hook hides tables from clients' queries of pg_class, unless
+ *   citus.override_table_visibility is off.
+ *
+ * Tables are picked by their names: those that begin with "shard_" are hidden.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "optimizer/planner.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+
+PG_MODULE_MAGIC;
+
+#define HIDDEN_NAMES	"^shard_"
+
+static bool propagate = true;	/* citus.enable_ddl_propagation */
+static bool hide = true;		/* citus.override_table_visibility */
+static char *throw_before = NULL;	/* other_engine.throw_before: a table's
+									 * name */
+static char *throw_after = NULL;
+
+static ProcessUtility_hook_type prev_process_utility = NULL;
+static planner_hook_type prev_planner = NULL;
+
+void		_PG_init(void);
+
+/* ----
+ * Commands
+ * ----
+ */
+
+static void
+throw_if(const char *wanted, const RangeVar *name, const char *when)
+{
+	if (wanted && wanted[0] != '\0' && strcmp(wanted, name->relname) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("other engine: no \"%s\", please", name->relname),
+				 errdetail("%s the command.", when)));
+}
+
+static void
+before(const VacuumStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rels)
+		throw_if(throw_before, lfirst_node(VacuumRelation, lc)->relation, "Before");
+}
+
+static void
+after(const VacuumStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rels)
+		throw_if(throw_after, lfirst_node(VacuumRelation, lc)->relation, "After");
+	if (!propagate)
+		return;
+	if (stmt->is_vacuumcmd)
+	{
+		CommitTransactionCommand();
+		StartTransactionCommand();
+	}
+	foreach(lc, stmt->rels)
+	{
+		const RangeVar *name = lfirst_node(VacuumRelation, lc)->relation;
+
+		elog(LOG, "other engine: %s %s.%s, OID %u, sent to all nodes by %s",
+			 stmt->is_vacuumcmd ? "VACUUM" : "ANALYZE",
+			 name->schemaname ? name->schemaname : "", name->relname,
+			 RangeVarGetRelid(name, NoLock, true), GetBackendTypeDesc(MyBackendType));
+	}
+}
+
+static void
+call_next(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+		  ProcessUtilityContext context, ParamListInfo params,
+		  QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+{
+	if (prev_process_utility)
+		prev_process_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+}
+
+/* The statement that others see is a copy. */
+static void
+process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+				ProcessUtilityContext context, ParamListInfo params,
+				QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+{
+	if (!IsA(pstmt->utilityStmt, VacuumStmt))
+	{
+		call_next(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+		return;
+	}
+	pstmt = copyObject(pstmt);
+	before((VacuumStmt *) pstmt->utilityStmt);
+	call_next(pstmt, queryString, false, context, params, queryEnv, dest, qc);
+	after((VacuumStmt *) pstmt->utilityStmt);
+}
+
+/* ----
+ * Queries
+ * ----
+ */
+
+/* relname !~ HIDDEN_NAMES */
+static Node *
+not_hidden(Index varno)
+{
+	Var		   *relname = makeVar(varno, Anum_pg_class_relname, NAMEOID, -1, C_COLLATION_OID, 0);
+	Const	   *pattern = makeConst(TEXTOID, -1, C_COLLATION_OID, -1,
+									CStringGetTextDatum(HIDDEN_NAMES), false, false);
+
+	return (Node *) makeFuncExpr(F_NAMEREGEXNE, BOOLOID, list_make2(relname, pattern),
+								 InvalidOid, C_COLLATION_OID, COERCE_EXPLICIT_CALL);
+}
+
+static bool
+is_joined(Node *node, Index *varno)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblRef))
+		return ((RangeTblRef *) node)->rtindex == *varno;
+	return expression_tree_walker(node, is_joined, varno);
+}
+
+static bool
+filter(Node *node, void *context)
+{
+	Query	   *query = (Query *) node;
+	Index		varno = 0;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, filter, context);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *entry = lfirst_node(RangeTblEntry, lc);
+
+		varno++;
+		if (entry->rtekind == RTE_RELATION && entry->relid == RelationRelationId &&
+			is_joined((Node *) query->jointree->fromlist, &varno))
+			query->jointree->quals = make_and_qual(query->jointree->quals, not_hidden(varno));
+	}
+	return query_tree_walker(query, filter, context, 0);
+}
+
+/* 19 tells the planner what EXPLAIN wants. */
+#if PG_VERSION_NUM >= 190000
+#define PLANNER_PARAMETERS	Query *parse, const char *text, int options, ParamListInfo params, struct ExplainState *es
+#define PLANNER_ARGUMENTS	parse, text, options, params, es
+#else
+#define PLANNER_PARAMETERS	Query *parse, const char *text, int options, ParamListInfo params
+#define PLANNER_ARGUMENTS	parse, text, options, params
+#endif
+
+static PlannedStmt *
+planner_filter(PLANNER_PARAMETERS)
+{
+	if (hide && MyBackendType == B_BACKEND)
+		(void) filter((Node *) parse, NULL);
+	if (prev_planner)
+		return prev_planner(PLANNER_ARGUMENTS);
+	return standard_planner(PLANNER_ARGUMENTS);
+}
+
+/* ----
+ * Entry point
+ * ----
+ */
+
+void
+_PG_init(void)
+{
+	DefineCustomBoolVariable("citus.enable_ddl_propagation", "Sends commands elsewhere.", NULL,
+							 &propagate, true, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("citus.override_table_visibility", "Hides tables.", NULL,
+							 &hide, true, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("other_engine.throw_before", "Table before whose VACUUM an error is raised.", NULL,
+							   &throw_before, "", PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("other_engine.throw_after", "Table after whose VACUUM an error is raised.", NULL,
+							   &throw_after, "", PGC_SUSET, 0, NULL, NULL, NULL);
+
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+	prev_planner = planner_hook;
+	planner_hook = planner_filter;
+}

@@ -1,0 +1,127 @@
+# Users who want a lock that a vacuum of ours holds get it long before deadlock_timeout, so that
+# lock_timeout = 1s is enough. No vacuum is cancelled for a lock that it does not hold.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+
+# deadlock_timeout is so long that it has no part in what is seen here
+my $node = sweep_node('give_way', conf => <<'END');
+deadlock_timeout = 100s
+sweep.naptime = 100ms
+sweep.max_workers = 3
+sweep.debug_linger = 100s
+END
+
+sub wait_for_vacuum_of
+{
+	my ($table) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE relname = '$table' AND started_by = 'sweep' AND phase = 'scanning heap'",
+		"$table is being vacuumed");
+}
+
+# How many seconds did it take on the server? Nothing if it failed.
+sub user_says
+{
+	my ($command) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', <<"END");
+SET lock_timeout = '1s';
+SELECT clock_timestamp() AS began \\gset
+$command;
+SELECT extract(epoch FROM clock_timestamp() - :'began');
+END
+	diag($err) if $rc != 0;
+	return $rc == 0 ? ($out) : ();
+}
+
+# ---- whatever a user wants that lock for
+
+my $slow = 'autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1';
+my $n = 0;
+my @took;
+my @commands = (
+	'ALTER TABLE %s ADD more int',
+	'LOCK TABLE %s IN SHARE MODE',
+	'ANALYZE %s',
+	'CREATE INDEX ON %s (id)',
+	'DROP INDEX CONCURRENTLY %s_id',
+	'DROP TABLE %s');
+for my $round (1 .. 3)
+{
+	for my $command (@commands)
+	{
+		my $table = 'wanted' . ++$n;
+		my $text = sprintf $command, $table;
+
+		$text = "BEGIN; $text; COMMIT" if $text =~ /^LOCK/;
+		if ($text =~ /^DROP INDEX/)
+		{
+			slow_table($node, 'postgres', $table, with => "$slow, autovacuum_enabled = false");
+			sql($node, "CREATE INDEX ${table}_id ON $table (id)");
+			sql($node, "SELECT sweep.vacuum('$table')");
+		}
+		else
+		{
+			slow_table($node, 'postgres', $table);
+		}
+		wait_for_vacuum_of($table);
+		my @s = user_says($text);
+		is(scalar(@s), 1, "$text: succeeds with lock_timeout = 1s");
+		push @took, @s;
+		sql($node, "DROP TABLE IF EXISTS $table");
+	}
+}
+@took = sort { $a <=> $b } @took;
+note("s: @took");
+cmp_ok($took[ @took / 2 ], '<', within(0.4), 'half of them take no longer than 0.4 s') if @took;
+
+is(sql($node,
+	"SELECT count(*) FROM sweep.runs WHERE relname LIKE 'wanted%' AND outcome = 'cancelled' AND started_by = 'sweep' AND reason ~ '; gave way to pid \\d+\$'"),
+	$n, 'each vacuum is recorded as cancelled, and whom it gave way to');
+
+# ---- it is left alone after that, as ever
+
+slow_table($node, 'postgres', 'left_alone');
+wait_for_vacuum_of('left_alone');
+user_says('ALTER TABLE left_alone ADD more int');
+poll_ok($node, "SELECT decision || '|' || reason || '|' || (not_before - last_at) FROM sweep.decisions WHERE relname = 'left_alone'",
+	'the table is left alone for 5 min', expected => 'cancelled|cancelled, most often because somebody needed a lock, 1 time in a row|00:05:00');
+
+# ---- for other locks no vacuum is cancelled
+
+slow_table($node, 'postgres', 'goes_on');
+sql($node, 'CREATE TABLE other (i int)');
+wait_for_vacuum_of('goes_on');
+my $pid = sql($node, "SELECT pid FROM sweep.progress WHERE relname = 'goes_on'");
+my $holder = session($node);
+$holder->query_safe('BEGIN; LOCK TABLE other IN ACCESS EXCLUSIVE MODE; LOCK TABLE goes_on IN ACCESS SHARE MODE');
+my $waiter = session($node);
+$waiter->query_until(qr/begun/, "\\echo begun\nSELECT count(*) FROM other;\n");
+poll_ok($node, "SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'relation' AND query LIKE 'SELECT count(*) FROM other%'",
+	'a user waits for another user');
+rounds($node, 10);
+is(sql($node, "SELECT pid FROM sweep.progress WHERE relname = 'goes_on'"), $pid, 'the vacuum goes on');
+$holder->query_safe('COMMIT');
+$_->quit for ($holder, $waiter);
+sql($node, 'DROP TABLE goes_on');
+
+# ---- a vacuum that was asked for gives way, too
+
+slow_table($node, 'postgres', 'requested', with => "$slow, autovacuum_enabled = false");
+sql($node, "SELECT sweep.vacuum('requested')");
+wait_for_vacuum_of('requested');
+my @s = user_says('ALTER TABLE requested ADD more int');
+is(scalar(@s), 1, 'a requested vacuum gives way');
+
+unlike(log_since($node), qr/sweep worker.*(?:FATAL|PANIC)|terminating background worker "sweep worker"/, 'no worker was ended for it');
+$node->stop;
+done_testing();

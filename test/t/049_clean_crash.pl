@@ -1,0 +1,71 @@
+# The server crashes in the middle of a clean-up, again and again. Afterwards the indexes are
+# sound, and the next vacuum removes what was left.
+#
+# PG_SWEEP_CRASHES is how often (6).
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $crashes = $ENV{PG_SWEEP_CRASHES} // 6;
+
+# so slow that a clean-up takes some seconds
+my $node = sweep_node('clean_crash', conf => <<'END');
+sweep.cleaner = on
+sweep.min_interval = 1h
+sweep.meter_interval = 100ms
+autovacuum_vacuum_cost_delay = 2ms
+autovacuum_vacuum_cost_limit = 20
+shared_buffers = 16MB
+END
+sql($node, <<'END');
+CREATE EXTENSION amcheck;
+CREATE TABLE t (id int, k int, s text) WITH (autovacuum_enabled = off);
+INSERT INTO t SELECT i, i % 100, md5(i::text) FROM generate_series(1, 60000) i;
+CREATE INDEX t_id ON t (id);
+CREATE INDEX t_k ON t (k);
+CREATE INDEX t_s ON t (s);
+VACUUM t;
+END
+
+for my $round (1 .. $crashes)
+{
+	# the rows come again, so that there is as much to be done each time
+	sql($node, "DELETE FROM t WHERE id % 60 = $round");
+	sql($node, "INSERT INTO t SELECT i, i % 100, md5(i::text) FROM generate_series(1, 60000) i WHERE i % 60 = $round - 1")
+	  if $round > 1;
+	sql($node, 'CHECKPOINT') if $round % 2;
+	sql($node, "SELECT sweep.clean('t')");
+	poll_until($node, "SELECT count(*) > 0 FROM sweep.progress WHERE command = 'CLEAN' AND relname = 't'")
+	  or die 'the clean-up did not begin';
+	# at any point of it
+	usleep(int(rand(1_500_000)));
+	my $victim = sql($node, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+	my $offset = -s $node->logfile;
+
+	kill 'KILL', $victim;
+	log_poll_ok($node, qr/database system is ready to accept connections/, $offset, "crash $round: the server recovers");
+	poll_until($node, 'SELECT launcher_pid IS NOT NULL FROM sweep.status') or die 'the launcher is not back';
+	my ($rc, undef, $said) = $node->psql('postgres',
+		"SELECT bt_index_parent_check(indexrelid, true, true) FROM pg_index WHERE indrelid = 't'::regclass");
+	is($rc, 0, "crash $round: no index is corrupt") or diag($said);
+	is(sql($node, "SELECT count(*) FROM verify_heapam('t')"), 0, "crash $round: nor is the table");
+	is(sql($node, 'SELECT count(*) FROM t'),
+		sql($node, 'SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM t WHERE id > -1'),
+		"crash $round: the table and an index have as many rows");
+}
+
+my ($rc, $out, $err) = $node->psql('postgres', 'VACUUM (VERBOSE, INDEX_CLEANUP on) t');
+is($rc, 0, 'a vacuum removes what is left');
+is(sql($node, "SELECT count(*) FROM t"), sql($node, "SELECT count(DISTINCT id) FROM t"), 'no row is there twice');
+
+$node->stop;
+done_testing();
