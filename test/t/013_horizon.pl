@@ -62,7 +62,10 @@ sub now_removed
 {
 	my ($table, $what) = @_;
 
-	poll_ok($primary, "SELECT count(*) = 2 AND max(tuples_removed) = 1000 FROM sweep.runs WHERE relname = '$table'", "$what: one more run removes all");
+	# In one run, or in two where a transaction of somebody else has held the horizon between
+	# the two deletes for a moment.
+	poll_ok($primary, "SELECT count(*) IN (2, 3) AND sum(tuples_removed) = 1000 FROM sweep.runs WHERE relname = '$table'",
+		"$what: the next runs remove all");
 	return;
 }
 

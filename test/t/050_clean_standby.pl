@@ -44,11 +44,12 @@ for my $round (1 .. $rounds)
 {
 	my $reader = session($standby);
 
-	sql($primary, <<"END");
+	my $xid = sql($primary, <<"END");
 BEGIN;
 DELETE FROM t WHERE id % 50 = $round;
 UPDATE t SET k = k + 1 WHERE id % 50 = $round + 10;
 INSERT INTO t SELECT 20000 * $round + i, i % 100, md5(i::text) FROM generate_series(1, 1000) i;
+SELECT pg_current_xact_id();
 COMMIT;
 END
 	$primary->wait_for_catchup($standby);
@@ -62,6 +63,10 @@ DECLARE c CURSOR FOR SELECT id FROM t WHERE id > 0 ORDER BY id;
 FETCH 1000 FROM c;
 END
 	my $expected = $reader->query('SELECT count(*) FROM t');
+
+	# The standby says only once a second which transactions it still needs.
+	poll_ok($primary, "SELECT count(*) = 1 FROM pg_stat_replication WHERE backend_xmin::text::bigint > $xid",
+		"round $round: the standby no longer needs the rows");
 
 	my $before = sql($primary, "SELECT count(*) FROM sweep.runs WHERE command = 'CLEAN'");
 
