@@ -375,6 +375,28 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for = 'next round', 68, 'nothing is in its way: a worker takes it next', NULL, NULL)
 ) AS f (applies, weight, cause, fix, risk)
 WHERE q.relid = t.relid AND (q.datid IS NULL OR q.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) AND f.applies
+	-- of which no vacuum is due: see get_causes_of_cleaner()
+	AND q.reason NOT LIKE 'sparse garbage:%'
+$$;
+
+-- Are its dead rows removed one by one, before a vacuum is due?
+CREATE FUNCTION sweep_internal.get_causes_of_cleaner(t sweep.tables)
+RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT 12, 'not due', CASE c.decision
+		WHEN 'cleaned' THEN 'its dead rows are removed one by one'
+		WHEN 'wanted' THEN 'its dead rows will be removed one by one'
+		WHEN 'watched' THEN 'its dead rows may be removed one by one'
+		WHEN 'below threshold' THEN 'its dead rows are not removed one by one yet'
+		WHEN 'left to vacuum' THEN 'its dead rows are left to a vacuum, not removed one by one'
+		WHEN 'not now' THEN 'its dead rows could not be removed one by one for now'
+		ELSE 'its dead rows are not removed one by one' END,
+	format('%s. It has %s dead rows, and is looked at again beyond %s', c.reason, t.dead_tuples, c.next_dead_tuples), NULL, NULL
+FROM sweep.cleanings c
+WHERE c.relid = t.relid AND c.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+	AND NOT t.do_vacuum
 $$;
 
 -- How far is wraparound? This is said from half of the way on.
@@ -446,6 +468,7 @@ BEGIN
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_locks(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_horizon(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_queue(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_cleaner(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_age(t)
 			-- either it waits only from one round of the scout to the next, or
 			-- nobody waits for it
@@ -499,6 +522,7 @@ REVOKE ALL ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), swe
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
 	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_causes_of_cleaner(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
@@ -507,5 +531,6 @@ GRANT EXECUTE ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), 
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
 	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_causes_of_cleaner(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

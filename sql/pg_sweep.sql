@@ -78,6 +78,15 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_decisions_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
+CREATE FUNCTION sweep_internal.get_cleanings(
+	OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
+	OUT decision text, OUT reason text, OUT last_at timestamptz, OUT not_before timestamptz,
+	OUT dead_tuples bigint, OUT next_dead_tuples bigint,
+	OUT pages_by_row double precision, OUT pages_by_vacuum double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_cleanings_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
 CREATE FUNCTION sweep_internal.get_status(
 	OUT library_version text, OUT server_version_built integer,
 	OUT mode text, OUT effective_mode text, OUT reason text,
@@ -207,6 +216,15 @@ FROM sweep_internal.get_decisions() s
 
 COMMENT ON VIEW sweep.decisions IS 'one row per table that looked due: what was decided about it last, why, and when it will be looked at again';
 
+CREATE VIEW sweep.cleanings AS
+SELECT s.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, s.relid,
+       s.schemaname, s.relname, s.decision, s.reason, s.last_at, s.not_before,
+       s.dead_tuples, s.next_dead_tuples, s.pages_by_row, s.pages_by_vacuum
+FROM sweep_internal.get_cleanings() s
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid;
+
+COMMENT ON VIEW sweep.cleanings IS 'one row per table with sparse garbage: are its dead rows removed one by one, and why or why not';
+
 CREATE VIEW sweep.status AS
 SELECT x.extversion AS sql_version, s.*
 FROM sweep_internal.get_status() s
@@ -229,10 +247,10 @@ AS 'MODULE_PATHNAME', 'sweep_vacuum_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sweep.vacuum(regclass, boolean) IS 'have the table vacuumed next, or, with aux, only its auxiliary (TOAST) tables. Returns the id of the request, see sweep.queue, or 0, with a NOTICE, if there is no auxiliary table';
 
-CREATE FUNCTION sweep.clean(relation regclass) RETURNS bigint
+CREATE FUNCTION sweep.clean(relation regclass, by_row boolean DEFAULT false) RETURNS bigint
 AS 'MODULE_PATHNAME', 'sweep_clean_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.clean(regclass) IS 'have the dead rows of the table removed one by one, with their index entries, where sweep.cleaner is on. Returns the id of the request, see sweep.queue';
+COMMENT ON FUNCTION sweep.clean(regclass, boolean) IS 'have the dead rows of the table removed one by one, with their index entries, where sweep.cleaner is on. If a vacuum would touch fewer pages, the table is vacuumed instead, unless by_row. Returns the id of the request, see sweep.queue';
 
 -- It is not strict, because there may be no snooze.
 CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean
@@ -285,7 +303,7 @@ GRANT USAGE ON SCHEMA sweep TO pg_database_owner;
 GRANT SELECT ON sweep.table_settings TO pg_database_owner;
 GRANT EXECUTE ON FUNCTION
 	sweep_internal.get_progress(), sweep_internal.get_runs(), sweep_internal.get_databases(),
-	sweep_internal.get_decisions(), sweep_internal.get_status(), sweep_internal.get_features(),
+	sweep_internal.get_decisions(), sweep_internal.get_cleanings(), sweep_internal.get_status(), sweep_internal.get_features(),
 	sweep_internal.get_relation(oid), sweep_internal.get_readable(text)
 TO pg_monitor;
 
@@ -295,7 +313,7 @@ BEGIN
 	IF EXISTS (SELECT 1 FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) 'pg_maintain') THEN
 		GRANT USAGE ON SCHEMA sweep TO pg_maintain;
 		GRANT EXECUTE ON FUNCTION
-			sweep.vacuum(regclass, boolean), sweep.clean(regclass),
+			sweep.vacuum(regclass, boolean), sweep.clean(regclass, boolean),
 			sweep.cancel(integer, interval), sweep.snooze(regclass, interval),
 			sweep.hold(interval), sweep.set(regclass, text, text)
 		TO pg_maintain;

@@ -52,6 +52,9 @@ double		sweep_floor = 2;
 char	   *sweep_windows = NULL;
 bool		sweep_adaptive = true;
 bool		sweep_cleaner = false;
+double		sweep_clean_scale_factor = 0.001;
+int			sweep_max_cleaners = 1;
+int			sweep_cleaner_naptime_s = 60;
 bool		sweep_steer_manual = false;
 bool		sweep_steer_core = false;
 double		sweep_wal_disk_limit = 80;
@@ -391,16 +394,36 @@ define_when_it_is_done(void)
 							NULL,
 							&sweep_max_wait_s, 300, 0, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-	DefineCustomBoolVariable("sweep.cleaner",
-							 "Allows pg_sweep to remove dead rows one by one, with their index entries.",
-							 "See sweep.clean().  Workers then load the library pg_sweep_cleaner, which changes pages.",
-							 &sweep_cleaner, false,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.work_mem",
 							"Sets the memory that each vacuum by pg_sweep may use for dead rows.",
 							"-1 takes autovacuum_work_mem, and if that is -1 maintenance_work_mem.",
 							&sweep_work_mem_kb, -1, -1, MAX_KILOBYTES,
 							PGC_SIGHUP, GUC_UNIT_KB, work_mem_check, NULL, NULL);
+}
+
+static void
+define_cleaner(void)
+{
+	DefineCustomBoolVariable("sweep.cleaner",
+							 "Lets pg_sweep remove sparse dead rows one by one, with their index entries.",
+							 "Workers then load the library pg_sweep_cleaner, which changes pages.",
+							 &sweep_cleaner, false,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("sweep.clean_scale_factor",
+							 "Sets the number of dead rows before a large table is cleaned row by row, as a fraction of its rows.",
+							 "It is 50 rows at least.  Tables of less than 64 MB are left to vacuums.",
+							 &sweep_clean_scale_factor, 0.001, 0, 100,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.max_cleaners",
+							"Sets the maximum number of workers that clean tables row by row without being asked.",
+							"They are among those of sweep.max_workers.  0 cleans only what sweep.clean() asks for.",
+							&sweep_max_cleaners, 1, 0, SWEEP_MAX_WORKERS_LIMIT,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.cleaner_naptime",
+							"Sets the shortest time between two looks at how much garbage a table has for the cleaner.",
+							NULL,
+							&sweep_cleaner_naptime_s, 60, 1, 24 * 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 }
 
 /* A rate in MB/s, for which guc.c has no unit. */
@@ -538,6 +561,7 @@ settings_define(void)
 	define_thresholds();
 	define_insert_rules();
 	define_when_it_is_done();
+	define_cleaner();
 	define_budget();
 	define_pacing();
 	define_what_is_shown();

@@ -78,6 +78,9 @@ extern double sweep_floor;		/* MB/s */
 extern char *sweep_windows;
 extern bool sweep_adaptive;
 extern bool sweep_cleaner;
+extern double sweep_clean_scale_factor;
+extern int	sweep_max_cleaners;
+extern int	sweep_cleaner_naptime_s;
 extern bool sweep_steer_manual;
 extern bool sweep_steer_core;
 extern double sweep_wal_disk_limit; /* percent */

@@ -90,6 +90,8 @@ initialize(void)
 	pg_atomic_init_u64(&sweep_shared->surveys_cpu_us, 0);
 	pg_atomic_init_u64(&sweep_shared->held_until, 0);
 	pg_atomic_init_u32(&sweep_shared->standbys_without_feedback, 0);
+	pg_atomic_init_u32(&sweep_shared->cleanings.known, 0);
+	pg_atomic_init_u32(&sweep_shared->cleanings.running, 0);
 	pg_atomic_init_u64(&sweep_shared->standby_gone_until, 0);
 	SpinLockInit(&sweep_shared->mutex);
 	SpinLockInit(&sweep_shared->surveys.mutex);

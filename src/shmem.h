@@ -23,6 +23,7 @@
 #include "server/features.h"
 #include "settings.h"
 #include "state/budget.h"
+#include "state/cleanings.h"
 #include "state/decisions.h"
 #include "state/history.h"
 #include "state/ledger.h"
@@ -43,6 +44,7 @@ typedef enum SweepLock
 	LOCK_QUEUE,
 	LOCK_REQUESTS,
 	LOCK_STEER,
+	LOCK_CLEANINGS,
 	LOCK_COUNT
 } SweepLock;
 
@@ -123,6 +125,7 @@ typedef struct SweepShared
 	LedgerState ledger;
 	SurveyQueue surveys;
 	RequestQueue requests;
+	CleaningState cleanings;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];

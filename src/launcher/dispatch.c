@@ -18,6 +18,7 @@
 #include "server/clock.h"
 #include "server/standbys.h"
 #include "shmem.h"
+#include "state/cleanings.h"
 #include "state/decisions.h"
 #include "state/hold.h"
 #include "state/worker_pool.h"
@@ -49,6 +50,13 @@ more_urgent_first(const void *a, const void *b)
 	double		y = ((const Destination *) b)->urgency;
 
 	return x < y ? 1 : (x > y ? -1 : 0);
+}
+
+/* Is there garbage for a cleaner, and a place for one? */
+static bool
+wants_cleaner(const ScoutDatabase *seen)
+{
+	return seen && seen->sparse > 0 && cleanings_have_room() && standbys_let_begin(seen->dboid);
 }
 
 static bool
@@ -173,7 +181,7 @@ find_destinations(HTAB *seen_databases, Destination *to, TimestampTz now)
 	{
 		seen = hash_search(seen_databases, &db->dboid, HASH_FIND, NULL);
 		if (may_visit(db, now) &&
-			((seen && seen->due + seen->requested > 0) ||
+			((seen && seen->due + seen->requested > 0) || wants_cleaner(seen) ||
 			 (survey_is_due(db, seen, now) && standbys_let_begin(db->dboid))))
 			add_destination(to, &n, db, seen);
 	}
@@ -270,7 +278,7 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 	{
 		const ScoutDatabase *seen = to[i].seen;
 		LauncherDatabase *db = to[i].db;
-		int64		due = seen ? seen->due + seen->requested - catalogs_to_do(seen) : 0;
+		int64		due = seen ? seen->due + seen->requested - catalogs_to_do(seen) + wants_cleaner(seen) : 0;
 		bool		must = survey_is_due(db, seen, now);
 		bool		survey = must || survey_is_cheap(db);
 

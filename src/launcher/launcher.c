@@ -128,6 +128,7 @@ follow_clock(TimestampTz *next_round, TimestampTz *last_round)
 	decisions_set_back(us);
 	worker_pool_set_back(us);
 	requests_set_back(us);
+	cleanings_set_back(us);
 	queue_set_back(us);
 	xid_rate_set_back(us);
 	hold_set_back(us);

@@ -30,6 +30,7 @@
 #include "server/standbys.h"
 #include "server/stats_scan.h"
 #include "shmem.h"
+#include "state/cleanings.h"
 #include "state/decision_expiry.h"
 #include "state/decisions.h"
 #include "state/queue.h"
@@ -63,6 +64,7 @@ typedef struct ScoutRound
 	ScoutDatabase *cache[SCOUT_CACHE];	/* of that hash, by the OID's low bits */
 	int64		never_due_dead; /* no table is due with so few */
 	int64		never_due_ins;
+	int64		clean_least;	/* see cleanings_least() */
 	ThresholdSettings settings[2];	/* of tables, of catalogs */
 	ScoreWeights weights;
 	WorkerClaims claims;
@@ -136,10 +138,10 @@ wake_for(ScoutRound *round, const Decision *decision, int64 dead, int64 ins, Sco
 		round->wake_at = then.now;
 }
 
-static void
-look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
+/* Returns false if no vacuum of the table is due, nor waits for anything. */
+static bool
+look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgStat_StatTabEntry *stats)
 {
-	ScoutDatabase *db = database_entry(round, key.dboid);
 	int64		dead = compat_tab_dead(stats);
 	int64		ins = compat_tab_ins(stats);
 	const Decision *decision;
@@ -147,13 +149,10 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	Thresholds	t = {.analyze = -1};
 	ScoreInput	in = {.dead_tuples = dead,.ins_since_vacuum = ins,.weights = round->weights};
 
-	db->relations++;
-	db->dead_tuples += dead;
-	db->changes += dead + ins + compat_tab_mod(stats);
 	if (dead <= round->never_due_dead && ins <= round->never_due_ins)
-		return;
+		return false;
 	if (!catalog && sweep_scope == SCOPE_CATALOG)
-		return;
+		return false;
 
 	decision = decision_find(key);
 	if (decision)
@@ -165,9 +164,11 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 			(double) ins > (decision->ins_early >= 0 ? decision->ins_early : decision->ins_threshold);
 		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
 		{
+			bool		waits = queue_note_waiting(decision, dead, ins);
+
 			wake_for(round, decision, dead, ins, db);
-			db->waiting += queue_note_waiting(decision, dead, ins);
-			return;
+			db->waiting += waits;
+			return waits;
 		}
 		t.vacuum = decision->dead_threshold;
 		t.insert = decision->ins_threshold;
@@ -178,11 +179,11 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 		if (!threshold_vacuum_due(&t, dead) && !threshold_insert_due(&t, ins) &&
 			(catalog ||
 			 !rules_worth_a_look(&round->settings[false], compat_tab_live(stats), ins)))
-			return;
+			return false;
 	}
 
 	if (is_claimed(&round->claims, key))
-		return;
+		return true;
 	queue_note(key, &t, dead, ins, true);
 	in.thresholds = t;
 	db->due++;
@@ -190,6 +191,37 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	db->due_catalogs += catalog;
 	round->catalogs_due |= catalog;
 	db->urgency = Max(db->urgency, score_compute(&in).score);
+	return true;
+}
+
+/* Has the table so much garbage that its rows may be removed one by one? */
+static void
+look_for_garbage(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgStat_StatTabEntry *stats)
+{
+	int64		dead = compat_tab_dead(stats);
+	int64		live = compat_tab_live(stats);
+	double		threshold;
+	Thresholds	t;
+
+	if (!cleanings_are_due(key, dead, live, &threshold) || IsCatalogRelationOid(key.relid) ||
+		is_claimed(&round->claims, key))
+		return;
+	t = threshold_compute(&round->settings[false], live, 0, 0);
+	queue_note_sparse(key, dead, threshold, (double) dead / Max(t.vacuum, 1));
+	db->sparse++;
+}
+
+static void
+look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
+{
+	ScoutDatabase *db = database_entry(round, key.dboid);
+	int64		dead = compat_tab_dead(stats);
+
+	db->relations++;
+	db->dead_tuples += dead;
+	db->changes += dead + compat_tab_ins(stats) + compat_tab_mod(stats);
+	if (!look_for_vacuum(round, db, key, stats) && round->clean_least >= 0 && dead > round->clean_least)
+		look_for_garbage(round, db, key, stats);
 }
 
 /* Prefetches from there to there, at most two cache lines. */
@@ -246,6 +278,8 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.settings[true] = rules_thresholds(true);
 	round.weights = compat_score_weights();
 	worker_claims_get(&round.claims);
+	cleanings_begin_round(now);
+	round.clean_least = sweep_mode == SWEEP_ACT && sweep_scope == SCOPE_ALL ? cleanings_least() : -1;
 	if (trail == NULL)
 		trail = MemoryContextAlloc(TopMemoryContext, sizeof(ScoutStep) * SCOUT_TRAIL);
 

@@ -23,6 +23,7 @@ typedef struct ScoutDatabase
 	int64		due_catalogs;	/* how many of these are catalogs */
 	int64		waiting;		/* in sweep.queue: the due ones, and those
 								 * that have to wait */
+	int64		sparse;			/* for a cleaner to look at */
 	int64		dead_tuples;
 	int64		changes;		/* sum of all counters, to see activity */
 	double		urgency;		/* highest score among the due ones */

@@ -21,6 +21,7 @@
 #include "shmem.h"
 #include "sql/relation.h"
 #include "sql/row.h"
+#include "state/cleanings.h"
 #include "state/decision_expiry.h"
 #include "state/decision_text.h"
 #include "state/decisions.h"
@@ -296,7 +297,9 @@ describe_entry(const QueueEntry *entry, const Decision *d, const QueueView *view
 {
 	if (hold_is_on())
 		wait_for_hold(waiting);
-	else if (!(d && describe_decision(d, entry, waiting)) && !describe_database(entry->key.dboid, waiting) &&
+	else if (entry->sparse && !cleanings_have_room())
+		snprintf(waiting->text, WAITING_LEN, "cleaner: all %d busy", sweep_max_cleaners);
+	else if (!(d && !entry->sparse && describe_decision(d, entry, waiting)) && !describe_database(entry->key.dboid, waiting) &&
 			 !describe_standbys(entry->key.dboid, waiting))
 		wait_for_worker(view, entry->key.relid, waiting);
 }
@@ -305,7 +308,9 @@ describe_entry(const QueueEntry *entry, const Decision *d, const QueueView *view
 static void
 describe_reason(const QueueEntry *entry, char *reason, size_t size)
 {
-	if ((double) entry->tuples > entry->threshold)
+	if (entry->sparse)
+		snprintf(reason, size, "sparse garbage: dead tuples " INT64_FORMAT " > %.0f", entry->tuples, entry->threshold);
+	else if ((double) entry->tuples > entry->threshold)
 		snprintf(reason, size, "%s tuples " INT64_FORMAT " > %.0f",
 				 entry->by_inserts ? "inserted" : "dead", entry->tuples, entry->threshold);
 	else

@@ -20,6 +20,7 @@
 #include "sql/distributed.h"
 #include "sql/vacuumable.h"
 #include "state/requests.h"
+#include "state/table_settings.h"
 
 static bool
 database_is_connectable(void)
@@ -76,15 +77,25 @@ require_service(void)
 		refuse("The launcher is not running.", "See \"sweep.status\".");
 }
 
+/* What is asked for. */
+typedef enum Ask
+{
+	ASK_VACUUM,
+	ASK_VACUUM_AUX,				/* of the TOAST tables only */
+	ASK_CLEAN,					/* row by row, unless a vacuum is cheaper */
+	ASK_CLEAN_BY_ROW
+} Ask;
+
 static Request
-request_for(const Vacuumable *table, bool aux, bool clean)
+request_for(const Vacuumable *table, Ask ask)
 {
 	Request		request;
 
 	memset(&request, 0, sizeof(request));
 	request.key = table->key;
-	request.aux = aux;
-	request.clean = clean;
+	request.aux = ask == ASK_VACUUM_AUX;
+	request.clean = ask == ASK_CLEAN || ask == ASK_CLEAN_BY_ROW;
+	request.by_row = ask == ASK_CLEAN_BY_ROW;
 	strlcpy(request.schemaname, table->schemaname, NAMEDATALEN);
 	strlcpy(request.relname, table->relname, NAMEDATALEN);
 	return request;
@@ -95,7 +106,7 @@ request_for(const Vacuumable *table, bool aux, bool clean)
  * there are none.
  */
 static int64
-put(const Vacuumable *named, bool aux, bool clean)
+put(const Vacuumable *named, Ask ask)
 {
 	int			ntables;
 	Vacuumable *tables = vacuumable_expand(named, &ntables);
@@ -106,15 +117,15 @@ put(const Vacuumable *named, bool aux, bool clean)
 	{
 		Vacuumable	toast;
 
-		if (!aux)
-			wanted[n++] = request_for(&tables[i], false, clean);
+		if (ask != ASK_VACUUM_AUX)
+			wanted[n++] = request_for(&tables[i], ask);
 		else if (OidIsValid(tables[i].toastrelid) && vacuumable_read(tables[i].toastrelid, &toast))
-			wanted[n++] = request_for(&toast, true, false);
+			wanted[n++] = request_for(&toast, ask);
 	}
 	if (n > 0)
 		return requests_put(wanted, n);
 
-	if (aux)
+	if (ask == ASK_VACUUM_AUX)
 		ereport(NOTICE,
 				(errmsg("\"%s\" has no auxiliary tables", named->relname)));
 	else
@@ -134,7 +145,7 @@ sweep_vacuum_0_1(PG_FUNCTION_ARGS)
 	vacuumable_check(PG_GETARG_OID(0), &table);
 	distributed_refuse(&table, aux ? "sweep.vacuum('%s', aux => true)" : "sweep.vacuum('%s')");
 	require_service();
-	PG_RETURN_INT64(put(&table, aux, false));
+	PG_RETURN_INT64(put(&table, aux ? ASK_VACUUM_AUX : ASK_VACUUM));
 }
 
 PG_FUNCTION_INFO_V1(sweep_clean_0_1);
@@ -142,15 +153,18 @@ Datum
 sweep_clean_0_1(PG_FUNCTION_ARGS)
 {
 	Vacuumable	table;
+	const TableSettings *own;
 
 	shmem_require();
 	vacuumable_check(PG_GETARG_OID(0), &table);
 	distributed_refuse(&table, "sweep.clean('%s')");
 	require_service();
-	if (!sweep_cleaner)
+	own = table_settings_find(table_settings_read(), table.key.relid);
+	if (!table_switch(own, TABLE_CLEANER, sweep_cleaner))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 sweep_cleaner ? errmsg("\"cleaner\" is off for table \"%s\"", table.relname) :
 				 errmsg("\"sweep.cleaner\" is off"),
-				 errhint("Set \"sweep.cleaner\" to \"on\", or have the table vacuumed by sweep.vacuum().")));
-	PG_RETURN_INT64(put(&table, false, true));
+				 errhint("Set it to \"on\", or have the table vacuumed by sweep.vacuum().")));
+	PG_RETURN_INT64(put(&table, PG_GETARG_BOOL(1) ? ASK_CLEAN_BY_ROW : ASK_CLEAN));
 }

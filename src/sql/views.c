@@ -23,6 +23,7 @@
 #include "shmem.h"
 #include "sql/relation.h"
 #include "sql/row.h"
+#include "state/cleanings.h"
 #include "state/decision_text.h"
 #include "state/decisions.h"
 #include "state/hold.h"
@@ -231,6 +232,40 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		row_store(fcinfo, &row);
 	}
 	pfree(decisions);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(sweep_cleanings_0_1);
+Datum
+sweep_cleanings_0_1(PG_FUNCTION_ARGS)
+{
+	Row			row = {0};
+	Cleaning   *cleanings;
+	int			count;
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+
+	cleanings = cleanings_copy(&count);
+	for (int i = 0; i < count; i++)
+	{
+		const Cleaning *c = &cleanings[i];
+
+		CHECK_FOR_INTERRUPTS();
+		row_put_oid(&row, c->key.dboid);
+		row_put_oid(&row, c->key.relid);
+		relation_put_names(&row, c->key.dboid, c->key.relid, c->schemaname, c->relname);
+		row_put_text(&row, cleaning_name(c->kind));
+		row_put_text(&row, c->note);
+		row_put_time(&row, c->last_at);
+		row_put_time(&row, c->not_before);
+		row_put(&row, Int64GetDatum(c->dead));
+		row_put(&row, Int64GetDatum(Max((int64) c->threshold, c->beyond)));
+		row_put_float(&row, c->by_row > 0 ? c->by_row : -1);
+		row_put_float(&row, c->by_vacuum > 0 ? c->by_vacuum : -1);
+		row_store(fcinfo, &row);
+	}
+	pfree(cleanings);
 	return (Datum) 0;
 }
 

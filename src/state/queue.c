@@ -112,6 +112,19 @@ queue_note(DecisionKey key, const Thresholds *t, int64 dead, int64 ins, bool due
 	collect(&entry);
 }
 
+void
+queue_note_sparse(DecisionKey key, int64 dead, double threshold, double score)
+{
+	QueueEntry	entry = {0};
+
+	entry.key = key;
+	entry.sparse = true;
+	entry.score = score;
+	entry.tuples = dead;
+	entry.threshold = threshold;
+	collect(&entry);
+}
+
 bool
 queue_note_waiting(const Decision *d, int64 dead, int64 ins)
 {
@@ -217,7 +230,7 @@ queue_set_back(int64 us)
 static bool
 is_overdue(const QueueEntry *entry, TimestampTz now)
 {
-	return now > clock_after(entry->since, (int64) sweep_max_wait_s * 1000);
+	return !entry->sparse && now > clock_after(entry->since, (int64) sweep_max_wait_s * 1000);
 }
 
 int64
@@ -276,4 +289,34 @@ queue_due(bool catalogs_only, int *count)
 	LWLockRelease(shmem_lock(LOCK_QUEUE));
 	*count = n;
 	return keys;
+}
+
+DecisionKey *
+queue_sparse(int *count)
+{
+	DecisionKey *keys = palloc(sizeof(DecisionKey) * SWEEP_QUEUE_LIMIT);
+	int			n = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_SHARED);
+	for (int i = 0; i < sweep_shared->queue_count; i++)
+	{
+		if (sweep_shared->queue[i].sparse && sweep_shared->queue[i].key.dboid == MyDatabaseId)
+			keys[n++] = sweep_shared->queue[i].key;
+	}
+	LWLockRelease(shmem_lock(LOCK_QUEUE));
+	*count = n;
+	return keys;
+}
+
+bool
+queue_has_due(int64 ms)
+{
+	TimestampTz now = clock_now();
+	bool		found = false;
+
+	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_SHARED);
+	for (int i = 0; !found && i < sweep_shared->queue_count; i++)
+		found = sweep_shared->queue[i].due && now > clock_after(sweep_shared->queue[i].since, ms);
+	LWLockRelease(shmem_lock(LOCK_QUEUE));
+	return found;
 }

@@ -25,6 +25,8 @@ typedef struct QueueEntry
 	double		score;
 	bool		by_inserts;		/* inserts make the largest part of the score */
 	bool		due;			/* a worker is to look at it now */
+	bool		sparse;			/* it is not due, but a cleaner is to look at
+								 * it */
 	int64		tuples;			/* of the largest part */
 	double		threshold;
 	TimestampTz since;			/* it was over it in every round since then */
@@ -43,11 +45,23 @@ extern void queue_note(DecisionKey key, const Thresholds *t, int64 dead, int64 i
 extern bool queue_note_waiting(const Decision *decision, int64 dead, int64 ins);
 
 /*
+ * The same for a table with sparse garbage, which no vacuum is due for.  The
+ * score is that of a vacuum.
+ */
+extern void queue_note_sparse(DecisionKey key, int64 dead, double threshold, double score);
+
+/*
  * For a worker: what was due in its database and of the shared catalogs in
  * the last round, palloc'd.  The count is -1 if there was more than the queue
  * has room for.
  */
 extern DecisionKey *queue_due(bool catalogs_only, int *count);
+
+/* For a worker: those with sparse garbage in its database, palloc'd. */
+extern DecisionKey *queue_sparse(int *count);
+
+/* Has anything been due for so long, without a worker for it? */
+extern bool queue_has_due(int64 ms);
 
 /* Those that wait longer than sweep.max_wait, palloc'd.  For any backend. */
 extern QueueEntry *queue_overdue(int *count);

@@ -88,6 +88,7 @@ find_waiting(const Request *wanted)
 	for (int i = 0; i < SWEEP_REQUESTS_LIMIT; i++)
 	{
 		if (place(i)->state == REQUEST_WAITING && place(i)->clean == wanted->clean &&
+			place(i)->by_row == wanted->by_row &&
 			same_key(place(i)->key, wanted->key))
 			return place(i);
 	}

@@ -37,7 +37,8 @@ typedef struct Request
 	Oid			dboid;			/* where it was asked for */
 	DecisionKey key;
 	bool		aux;			/* it is somebody's auxiliary table */
-	bool		clean;			/* instead of a vacuum */
+	bool		clean;			/* row by row, unless a vacuum is cheaper */
+	bool		by_row;			/* ... even then */
 	int			attempts;
 	TimestampTz requested_at;
 	TimestampTz not_before;		/* set when a lock was not available (0: now) */

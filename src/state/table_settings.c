@@ -68,6 +68,7 @@ static const struct
 	[TABLE_INSERT_CACHE_FRACTION] = {"insert_cache_fraction", VALUE_FRACTION, 0, 1},
 	[TABLE_CHECKPOINT_AWARE] = {"checkpoint_aware", VALUE_SWITCH, 0, 1},
 	[TABLE_EAGER_FREEZE] = {"eager_freeze", VALUE_SWITCH, 0, 1},
+	[TABLE_CLEANER] = {"cleaner", VALUE_SWITCH, 0, 1},
 };
 
 /* ----

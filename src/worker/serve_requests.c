@@ -20,6 +20,8 @@
 #include "state/requests.h"
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
+#include "worker/clean_estimate.h"
+#include "worker/clean_lane.h"
 #include "worker/remember.h"
 #include "worker/table_clean.h"
 #include "worker/table_vacuum.h"
@@ -45,6 +47,33 @@ conclude(const Request *request, RunOutcome outcome)
 		request_log_end(request, psprintf("lock not available, %d times", REQUEST_ATTEMPTS_LIMIT));
 }
 
+/*
+ * Is the table cleaned row by row, as was asked for?  Not if a vacuum touches
+ * fewer pages, or if the cleaner is off by now.
+ */
+static bool
+is_by_row(const Request *request, const Candidate *c)
+{
+	CleanEstimate estimate;
+
+	if (!clean_lane_allows(c))
+		return false;
+	/* a table that is locked is asked for again, by whichever way */
+	return request->by_row || !clean_estimate(c, 0, &estimate) || estimate.plan != CLEAN_BY_VACUUM;
+}
+
+static RunOutcome
+clean(const Request *request, const Candidate *c, bool (*must_stop) (void))
+{
+	char		reason[RUN_REASON_LEN];
+	CleanOutcome outcome;
+
+	snprintf(reason, sizeof(reason), "requested by %s", request->requested_by);
+	outcome = table_clean(c, reason, must_stop);
+	/* whoever asks for it reads in the log why it could not be done */
+	return outcome.outcome == RUN_SKIPPED ? RUN_SKIPPED : RUN_DONE;
+}
+
 /* Returns false if another worker has just taken the table. */
 static bool
 serve(const Request *request, bool (*must_stop) (void))
@@ -59,8 +88,8 @@ serve(const Request *request, bool (*must_stop) (void))
 		return false;
 	}
 	c = candidate_find(request->key.relid);
-	if (c != NULL && request->clean)
-		outcome = table_clean(c, request->requested_by, must_stop);
+	if (c != NULL && request->clean && is_by_row(request, c))
+		outcome = clean(request, c, must_stop);
 	else if (c != NULL)
 	{
 		verdict = verdict_requested(c, request->requested_by);

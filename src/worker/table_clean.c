@@ -76,17 +76,16 @@ log_job(const Candidate *c, const CleanJob *job, const RunRecord *run, const cha
 							 (run->ended_at - run->started_at) / 1000000.0)));
 }
 
-RunOutcome
-table_clean(const Candidate *c, const char *requested_by, bool (*must_stop) (void))
+CleanOutcome
+table_clean(const Candidate *c, const char *reason, bool (*must_stop) (void))
 {
-	char		reason[RUN_REASON_LEN];
+	CleanOutcome result = {0};
 	TimestampTz began = GetCurrentTimestamp();
 	Verdict		verdict = {.yields = PACER_YIELDS};
 	CleanJob	job = {0};
 	RunRecord	run;
 	int			sqlstate;
 
-	snprintf(reason, sizeof(reason), "requested by %s", requested_by);
 	job.relid = c->key.relid;
 	job.work_mem_kb = maintenance_work_mem;
 	job.wait_ms = WAIT_MS;
@@ -113,5 +112,9 @@ table_clean(const Candidate *c, const char *requested_by, bool (*must_stop) (voi
 						table_run_database(), c->row.schemaname, c->row.relname, job.why_not),
 				 errhint("Vacuum it instead.")));
 	pgstat_report_stat(true);
-	return job.locked ? RUN_SKIPPED : RUN_DONE;
+	result.outcome = job.locked ? RUN_SKIPPED : (RunOutcome) run.outcome;
+	result.why_not = job.locked ? NULL : job.why_not;
+	result.counts = job.counts;
+	result.touched = run.used.blks_hit + run.used.blks_read;
+	return result;
 }

@@ -7,12 +7,20 @@
 
 #include "state/run.h"
 #include "worker/candidate.h"
+#include "worker/clean_job.h"
+
+typedef struct CleanOutcome
+{
+	RunOutcome	outcome;		/* RUN_SKIPPED if a lock was not available */
+	const char *why_not;		/* the table cannot be cleaned (NULL: it can) */
+	CleanCounts counts;
+	int64		touched;		/* pages, by hits and reads */
+} CleanOutcome;
 
 /*
- * Cleans the table for a role that has asked for it, records the run, and
- * returns what it came to.  RUN_SKIPPED if a lock was not available.
- * must_stop is asked now and then.
+ * Cleans the table, records the run with that reason, and returns what it came
+ * to.  must_stop is asked now and then.
  */
-extern RunOutcome table_clean(const Candidate *c, const char *requested_by, bool (*must_stop) (void));
+extern CleanOutcome table_clean(const Candidate *c, const char *reason, bool (*must_stop) (void));
 
 #endif							/* SWEEP_TABLE_CLEAN_H */

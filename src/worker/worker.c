@@ -29,11 +29,13 @@
 #include "server/compat.h"
 #include "server/standbys.h"
 #include "shmem.h"
+#include "state/cleanings.h"
 #include "state/hold.h"
 #include "state/queue.h"
 #include "state/snooze.h"
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
+#include "worker/clean_lane.h"
 #include "worker/overdue.h"
 #include "worker/partitioned_table.h"
 #include "worker/remember.h"
@@ -122,6 +124,15 @@ table_is_there(const Decision *decision, void *arg)
 		hash_search(inventory->relids, &decision->key.relid, HASH_FIND, NULL) != NULL;
 }
 
+static bool
+cleaned_table_is_there(const Cleaning *cleaning, void *arg)
+{
+	const Inventory *inventory = arg;
+
+	return cleaning->last_at >= inventory->at ||
+		hash_search(inventory->relids, &cleaning->key.relid, HASH_FIND, NULL) != NULL;
+}
+
 /*
  * Forgets decisions about tables that are gone, which makes room for others.
  */
@@ -146,6 +157,7 @@ forget_dropped_tables(List *candidates, List *partitioned, TimestampTz at)
 	inventory.relids = relids;
 	inventory.at = at;
 	decision_forget(table_is_there, &inventory);
+	cleaning_forget(cleaned_table_is_there, &inventory);
 	hash_destroy(relids);
 }
 
@@ -290,7 +302,10 @@ visit(void)
 
 	standbys_visit_begins();
 	if (survey)
+	{
 		forget_dropped_tables(candidates, partitioned, began);
+		clean_lane_survey(candidates);
+	}
 	due = find_due(candidates, &v);
 	pg_atomic_fetch_add_u64(&sweep_shared->visits, 1);
 	pg_atomic_fetch_add_u64(&sweep_shared->surveys_made, survey);
@@ -314,6 +329,8 @@ visit(void)
 
 	if (!visit_partitioned(partitioned))
 		return false;
+	if (!worker_slot_is_for_catalogs())
+		clean_lane(must_stop);
 
 	/* what could not be remembered would be asked for again at once */
 	remembered = decisions_lost() == lost;

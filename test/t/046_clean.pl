@@ -21,7 +21,7 @@ sub clean_once
 
 	# a worker that looks at the catalogs just now may need what has died
 	poll_until($node, 'SELECT count(*) = 0 FROM sweep_internal.get_horizon_holders()') or die 'somebody holds the horizon';
-	sql($node, "SELECT sweep.clean('$table')");
+	sql($node, "SELECT sweep.clean('$table', by_row => true)");
 	return poll_value($node,
 		"SELECT outcome, tuples_removed FROM sweep.runs WHERE run_id > $before AND relname = '$table' AND command = 'CLEAN'");
 }
@@ -43,7 +43,7 @@ END
 
 # ---- off by default
 
-my ($rc, $out, $err) = $node->psql('postgres', 'CREATE TABLE t0 (a int); SELECT sweep.clean(\'t0\')');
+my ($rc, $out, $err) = $node->psql('postgres', 'CREATE TABLE t0 (a int); SELECT sweep.clean(\'t0\', true)');
 isnt($rc, 0, 'off by default');
 like($err, qr/"sweep\.cleaner" is off.*HINT:/s, 'and it says how to switch it on');
 reload_with($node, 'sweep.cleaner' => 'on');
@@ -216,7 +216,7 @@ for my $table ('gin', 'unlogged')
 {
 	my $offset = -s $node->logfile;
 
-	sql($node, "SELECT sweep.clean('$table')");
+	sql($node, "SELECT sweep.clean('$table', by_row => true)");
 	log_poll_ok($node, qr/table "postgres\.public\.$table" cannot be cleaned: /, $offset, "$table cannot be cleaned, and the log says why");
 }
 is(sql($node, "SELECT outcome FROM sweep.runs WHERE relname = 'gin' AND command = 'CLEAN'"), 'failed', 'so does the record');
@@ -226,7 +226,7 @@ is(sql($node, "SELECT outcome FROM sweep.runs WHERE relname = 'gin' AND command 
 my $holder = session($node);
 $holder->query_safe('BEGIN; LOCK TABLE t IN SHARE UPDATE EXCLUSIVE MODE');
 sql($node, 'DELETE FROM t WHERE id % 500 = 8');
-sql($node, "SELECT sweep.clean('t')");
+sql($node, "SELECT sweep.clean('t', by_row => true)");
 poll_ok($node, "SELECT count(*) > 0 FROM sweep.runs WHERE relname = 't' AND command = 'CLEAN' AND outcome = 'skipped' AND reason LIKE '%lock not available'",
 	'it does not wait for a lock');
 poll_ok($node, "SELECT attempts > 0 FROM sweep.queue WHERE relname = 't' AND request_id IS NOT NULL", 'and comes again');
@@ -239,7 +239,7 @@ sql($node, <<'END');
 CREATE TABLE wanted (id int PRIMARY KEY, pad text) WITH (autovacuum_enabled = off, autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 20);
 INSERT INTO wanted SELECT i, repeat('x', 200) FROM generate_series(1, 20000) i;
 DELETE FROM wanted WHERE id % 20 = 0;
-SELECT sweep.clean('wanted');
+SELECT sweep.clean('wanted', by_row => true);
 END
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE command = 'CLEAN' AND relname = 'wanted' AND phase = 'scanning heap'",
 	'a clean-up is shown while it runs');

@@ -111,7 +111,7 @@ my $turn = 0;
 my $checked = time;
 while (time < $until)
 {
-	$node->psql('postgres', "SELECT sweep.clean('t')");
+	$node->psql('postgres', "SELECT sweep.clean('t', by_row => true)");
 	# it meets the cleaner, or the cleaner meets it
 	$node->psql('postgres', $maintenance[ rand @maintenance ]) if $turn++ % 4 == 3;
 	usleep(100_000);

@@ -43,7 +43,7 @@ for my $round (1 .. $crashes)
 	sql($node, "INSERT INTO t SELECT i, i % 100, md5(i::text) FROM generate_series(1, 60000) i WHERE i % 60 = $round - 1")
 	  if $round > 1;
 	sql($node, 'CHECKPOINT') if $round % 2;
-	sql($node, "SELECT sweep.clean('t')");
+	sql($node, "SELECT sweep.clean('t', by_row => true)");
 	poll_until($node, "SELECT count(*) > 0 FROM sweep.progress WHERE command = 'CLEAN' AND relname = 't'")
 	  or die 'the clean-up did not begin';
 	# at any point of it

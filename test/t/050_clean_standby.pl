@@ -70,7 +70,7 @@ END
 
 	my $before = sql($primary, "SELECT count(*) FROM sweep.runs WHERE command = 'CLEAN'");
 
-	sql($primary, "SELECT sweep.clean('t')");
+	sql($primary, "SELECT sweep.clean('t', by_row => true)");
 	poll_until($primary, "SELECT count(*) > $before FROM sweep.runs WHERE command = 'CLEAN'") or die 'no clean-up';
 	poll_ok($primary, "SELECT count(*) = 0 FROM sweep.queue WHERE request_id IS NOT NULL", "round $round: the table is cleaned");
 	sql($primary, 'VACUUM t') if $round == 2;

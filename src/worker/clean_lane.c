@@ -1,0 +1,274 @@
+/*
+ * clean_lane.c
+ *		A worker cleans large tables whose garbage is sparse, without being
+ *		asked.
+ *
+ * The scout has found tables with more dead rows than sweep.clean_scale_factor
+ * allows, of which no vacuum is due.  Here each is looked at: may it be
+ * cleaned, does its garbage come slowly, does cleaning touch fewer pages than
+ * a vacuum?  What comes out is kept (state/cleanings), so that the scout does
+ * not ask again too soon.
+ */
+#include "postgres.h"
+
+#include "worker/clean_lane.h"
+
+#include "miscadmin.h"
+
+#include "policy/backoff.h"
+#include "policy/clean_plan.h"
+#include "server/clock.h"
+#include "server/standbys.h"
+#include "settings.h"
+#include "state/cleanings.h"
+#include "state/hold.h"
+#include "state/queue.h"
+#include "state/run.h"
+#include "state/worker_pool.h"
+#include "state/worker_slot.h"
+#include "worker/candidates.h"
+#include "worker/clean_estimate.h"
+#include "worker/table_clean.h"
+
+#define RECHECK_MS			(10 * 60 * 1000)	/* what may change any time */
+#define RECHECK_OFF_MS		(60 * 60 * 1000)	/* what hardly changes */
+#define FAILED_MAX_MS		(60 * 60 * 1000)
+
+/* A table that is due is given to a free worker within a round or two. */
+#define YIELDS_AFTER_MS		(3 * 1000)
+
+static bool (*worker_must_stop) (void);
+
+bool
+clean_lane_allows(const Candidate *c)
+{
+	return table_switch(c->rules.own, TABLE_CLEANER, sweep_cleaner);
+}
+
+/* A vacuum that finds no worker goes before.  Asked between batches. */
+static bool
+must_stop(void)
+{
+	return worker_must_stop() || sweep_mode != SWEEP_ACT || hold_is_on() ||
+		(queue_has_due(YIELDS_AFTER_MS) && worker_pool_count(false) >= sweep_max_workers);
+}
+
+/* ----
+ * What is said of a table
+ * ----
+ */
+
+/* Keeps it.  wait_ms is how long the table is not looked at again, at least. */
+static void
+keep(Cleaning *cleaning, const Candidate *c, CleaningKind kind, int64 wait_ms, const char *note)
+{
+	cleaning->key = c->key;
+	cleaning->kind = kind;
+	cleaning->last_at = clock_now();
+	cleaning->not_before = clock_after(cleaning->last_at, Max(wait_ms, (int64) sweep_cleaner_naptime_s * 1000));
+	cleaning->threshold = clean_threshold(sweep_clean_scale_factor, c->row.reltuples);
+	cleaning->dead = c->counters.dead;
+	if (kind != CLEANING_NOT_NOW)
+		cleaning->failures = 0;
+	strlcpy(cleaning->note, note, CLEANING_NOTE_LEN);
+	strlcpy(cleaning->schemaname, c->row.schemaname, NAMEDATALEN);
+	strlcpy(cleaning->relname, c->row.relname, NAMEDATALEN);
+	cleaning_put(cleaning);
+}
+
+/* It is tried again, each time later. */
+static void
+keep_failure(Cleaning *cleaning, const Candidate *c, const char *note)
+{
+	cleaning->failures = Min(cleaning->failures + 1, 100);
+	keep(cleaning, c, CLEANING_NOT_NOW,
+		 backoff_ms((int64) sweep_cleaner_naptime_s * 1000, FAILED_MAX_MS, cleaning->failures), note);
+}
+
+/* ----
+ * May it be cleaned?
+ * ----
+ */
+
+/* NULL: it may. */
+static const char *
+why_off(const Candidate *c)
+{
+	if (!clean_lane_allows(c))
+		return "the cleaner is off for this table";
+	if (c->row.lane != LANE_USER)
+		return "only tables of users are cleaned";
+	if (!candidate_is_in_scope(c))
+		return "the table is not in sweep.scope";
+	if (!c->rules.enabled)
+		return "autovacuum is disabled for this table";
+	if (c->row.temporary)
+		return "the table is temporary";
+	if (c->row.pages < CLEAN_LEAST_PAGES)
+		return "the table has less than 64 MB, and is vacuumed in no time";
+	return NULL;
+}
+
+/* Does a vacuum come anyway? */
+static const char *
+why_vacuum(const Candidate *c)
+{
+	if (c->weight.due != DUE_NOT)
+		return "a vacuum is due";
+	if (c->wraparound_near)
+		return "a vacuum against wraparound is near";
+	return NULL;
+}
+
+static bool
+is_snoozed(const Candidate *c)
+{
+	return c->decision && c->decision->kind == DECISION_SNOOZED && clock_now() < c->decision->not_before;
+}
+
+/*
+ * Is it to be cleaned?  If it is not, that is kept.  What was estimated is in
+ * `cleaning`.
+ */
+static bool
+is_to_be_cleaned(Cleaning *cleaning, const Candidate *c)
+{
+	CleanEstimate estimate;
+	char		note[CLEANING_NOTE_LEN];
+	double		seconds = (double) (clock_now() - cleaning->last_at) / USECS_PER_SEC;
+	bool		seen = cleaning->last_at != 0 && cleaning->kind != CLEANING_WANTED;
+	int64		dead_then = cleaning->dead;
+
+	cleaning->beyond = 0;
+	cleaning->wanted = !sweep_cleaner && clean_lane_allows(c);
+	if (why_off(c))
+		keep(cleaning, c, CLEANING_OFF, clean_lane_allows(c) ? RECHECK_OFF_MS : RECHECK_MS, why_off(c));
+	else if (is_snoozed(c))
+		keep(cleaning, c, CLEANING_NOT_NOW, 0, "the table is snoozed");
+	else if (why_vacuum(c))
+		keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, 0, why_vacuum(c));
+	else if ((double) c->counters.dead <= clean_threshold(sweep_clean_scale_factor, c->row.reltuples))
+		keep(cleaning, c, CLEANING_BELOW_THRESHOLD, 0, "too few dead rows");
+	else if (!seen)
+		keep(cleaning, c, CLEANING_WATCHED, 0, "how fast its garbage comes is not known yet");
+	else if (!clean_is_slow((double) dead_then, (double) c->counters.dead, seconds, c->weight.thresholds.vacuum))
+		keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, 0, "its garbage comes so fast that a vacuum is due within an hour");
+	else if (!clean_estimate(c, cleaning->correction, &estimate))
+		keep_failure(cleaning, c, "the table is locked");
+	else
+	{
+		cleaning->by_row = estimate.cost.by_row;
+		cleaning->by_vacuum = estimate.cost.by_vacuum;
+		if (estimate.plan == CLEAN_BY_ROW)
+			return true;
+		if (estimate.plan == CLEAN_NOTHING)
+			strlcpy(note, "all its pages are visible to all, so it has no garbage", sizeof(note));
+		else
+			snprintf(note, sizeof(note), "a vacuum touches about %.0f pages, row by row they are %.0f",
+					 estimate.cost.by_vacuum, estimate.cost.by_row);
+		keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, RECHECK_MS, note);
+	}
+	return false;
+}
+
+/* ----
+ * Cleaning
+ * ----
+ */
+
+/* Keeps what it came to.  `c` has the counters of afterwards. */
+static void
+conclude(Cleaning *cleaning, const Candidate *c, const CleanOutcome *outcome)
+{
+	char		note[CLEANING_NOTE_LEN];
+
+	if (outcome->why_not)
+		keep(cleaning, c, CLEANING_IMPOSSIBLE, RECHECK_OFF_MS, outcome->why_not);
+	else if (outcome->outcome != RUN_DONE)
+		keep_failure(cleaning, c, outcome->outcome == RUN_SKIPPED ? "the lock was not available" :
+					 outcome->outcome == RUN_CANCELLED ? "it was cancelled" : "it has failed, see the log");
+	else if (outcome->counts.rows == 0)
+		keep_failure(cleaning, c, "somebody may still see the dead rows, or they are left to a vacuum");
+	else
+	{
+		cleaning->correction = clean_correction(cleaning->correction, cleaning->by_row, (double) outcome->touched);
+		/* what could not be removed must double before it is tried again */
+		cleaning->beyond = 2 * c->counters.dead;
+		snprintf(note, sizeof(note), INT64_FORMAT " rows removed, " INT64_FORMAT " pages touched, %.0f estimated",
+				 outcome->counts.rows, outcome->touched, cleaning->by_row);
+		keep(cleaning, c, CLEANING_DONE, 0, note);
+	}
+}
+
+static void
+look_at(DecisionKey key)
+{
+	Candidate  *c = candidate_find(key.relid);
+	Cleaning	cleaning;
+	CleanOutcome outcome;
+	char		reason[RUN_REASON_LEN];
+
+	if (c == NULL)
+		return;
+	if (!cleaning_get(key, &cleaning))
+		memset(&cleaning, 0, sizeof(cleaning));
+	if (!is_to_be_cleaned(&cleaning, c) || !cleanings_begin())
+		return;
+	snprintf(reason, sizeof(reason), "dead tuples " INT64_FORMAT " > %.0f, about %.0f pages to touch, %.0f by VACUUM",
+			 c->counters.dead, clean_threshold(sweep_clean_scale_factor, c->row.reltuples),
+			 cleaning.by_row, cleaning.by_vacuum);
+	outcome = table_clean(c, reason, must_stop);
+	cleanings_end();
+	if (!worker_slot_is_stopped() && candidate_is_there(c))
+	{
+		(void) candidate_refresh(c);
+		conclude(&cleaning, c, &outcome);
+	}
+}
+
+void
+clean_lane(bool (*stop) (void))
+{
+	int			count;
+	DecisionKey *keys = queue_sparse(&count);
+
+	worker_must_stop = stop;
+	for (int i = 0; i < count && cleanings_have_room() && standbys_let_begin(MyDatabaseId); i++)
+	{
+		if (must_stop())
+			break;
+		if (!worker_slot_claim(keys[i]))
+			continue;
+		look_at(keys[i]);
+		worker_slot_unclaim();
+	}
+	pfree(keys);
+}
+
+static void
+set_wanted(const Candidate *c, bool wanted)
+{
+	Cleaning	cleaning;
+
+	if (!cleaning_get(c->key, &cleaning))
+		memset(&cleaning, 0, sizeof(cleaning));
+	/* what was off by its own setting may be on now */
+	else if (cleaning.wanted == wanted && (cleaning.kind != CLEANING_OFF || !clean_lane_allows(c)))
+		return;
+	cleaning.wanted = wanted;
+	keep(&cleaning, c, CLEANING_WANTED, 0, "a setting of the table has changed");
+}
+
+void
+clean_lane_survey(List *candidates)
+{
+	ListCell   *lc;
+
+	foreach(lc, candidates)
+	{
+		const Candidate *c = lfirst(lc);
+
+		if (c->rules.own && c->rules.own->is_set[TABLE_CLEANER] && clean_lane_allows(c))
+			set_wanted(c, !sweep_cleaner);
+	}
+}
