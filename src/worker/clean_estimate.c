@@ -119,7 +119,8 @@ clean_estimate(const Candidate *c, double correction, CleanEstimate *estimate)
 	MemoryContextSwitchTo(caller);
 	if (!read)
 		return false;
-	t.dead = (double) c->counters.dead;
+	/* where the counters are lost: one on each page that can have some */
+	t.dead = c->counters.dead > 0 ? (double) c->counters.dead : t.pages - t.visible_pages;
 	t.correction = correction;
 	estimate->cost = clean_cost(&t);
 	estimate->plan = clean_plan(&t, &estimate->cost);

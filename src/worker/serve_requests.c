@@ -16,6 +16,7 @@
 #include "policy/backoff.h"
 #include "server/clock.h"
 #include "settings.h"
+#include "state/cleanings.h"
 #include "state/hold.h"
 #include "state/requests.h"
 #include "state/worker_slot.h"
@@ -55,11 +56,13 @@ static bool
 is_by_row(const Request *request, const Candidate *c)
 {
 	CleanEstimate estimate;
+	Cleaning	known;
+	double		correction = cleaning_get(c->key, &known) ? known.correction : 0;
 
 	if (!clean_lane_allows(c))
 		return false;
 	/* a table that is locked is asked for again, by whichever way */
-	return request->by_row || !clean_estimate(c, 0, &estimate) || estimate.plan != CLEAN_BY_VACUUM;
+	return request->by_row || !clean_estimate(c, correction, &estimate) || estimate.plan != CLEAN_BY_VACUUM;
 }
 
 static RunOutcome
@@ -93,6 +96,8 @@ serve(const Request *request, bool (*must_stop) (void))
 	else if (c != NULL)
 	{
 		verdict = verdict_requested(c, request->requested_by);
+		/* whoever wants the table cleaned wants its indexes clean */
+		verdict.options.all_indexes = request->clean;
 		outcome = table_vacuum(c, &verdict);
 	}
 	/* a table that is gone needs no vacuum any more */

@@ -65,6 +65,9 @@ statement_vacuum(Oid relid, const char *schemaname, const char *relname,
 	if (options->keep_indexes)
 		stmt->options = lappend(stmt->options,
 								option("index_cleanup", (Node *) makeString(pstrdup("off"))));
+	else if (options->all_indexes)
+		stmt->options = lappend(stmt->options,
+								option("index_cleanup", (Node *) makeString(pstrdup("on"))));
 	if (options->keep_size)
 		stmt->options = lappend(stmt->options,
 								option("truncate", (Node *) makeBoolean(false)));

@@ -12,6 +12,8 @@
 typedef struct StatementOptions
 {
 	bool		keep_indexes;	/* INDEX_CLEANUP off */
+	bool		all_indexes;	/* INDEX_CLEANUP on, however few entries there
+								 * are */
 	bool		keep_size;		/* TRUNCATE off */
 } StatementOptions;
 
