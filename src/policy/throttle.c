@@ -75,7 +75,7 @@ step_number(ThrottleState *state, BudgetLimit which, double measured, double lim
 	else if (ratio > NEAR)
 		out->limits[which].reason = THROTTLE_REASON_NEAR;
 	else
-		throttle_valve_grow(valve, NUMBER_STEP, v);
+		throttle_valve_grow(valve, FAST_STEP, v);
 }
 
 /* The worse of the two limits of the lag, as a share of it. */
@@ -107,12 +107,13 @@ step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading 
 	if (state->lag_ratio <= 0)
 		ahead = now;
 	state->lag_ratio = now;
-	out->limits[LIMIT_REPLICA_LAG].reason = ahead < LAG_CALM ? THROTTLE_REASON_CALM : THROTTLE_REASON_LAG;
+	out->limits[LIMIT_REPLICA_LAG].reason = ahead < 1 - NEAR ? THROTTLE_REASON_CALM : THROTTLE_REASON_LAG;
 	if (ahead < LAG_BEGIN)
 	{
 		state->lag_start = 0;
-		if (ahead < LAG_CALM || valve->cut)
-			throttle_valve_grow(valve, LAG_STEP, v);
+		/* with a lag that is not near nothing it is no time for the first growth */
+		if (ahead < 1 - NEAR || valve->cut)
+			throttle_valve_grow(valve, GENTLE_STEP, v);
 		return;
 	}
 

@@ -250,13 +250,6 @@
 
 /* a lag begins to be answered at this share of its limit */
 #define LAG_BEGIN		0.5
-/* more than this, and it is no time to double the rate */
-#define LAG_CALM		0.1
-/* how fast an unused rate grows where a number is the limit, and where a lag is */
-#define NUMBER_STEP		1.5
-#define LAG_STEP		1.15
-/* less is slow growth */
-#define GENTLE			1.2
 /* a limit is felt when more than this of it is used */
 #define FELT			0.7
 /* for less than this share of the time somebody waits for a device that has room */
@@ -273,12 +266,9 @@
 #define LISTEN_DOWN_S	1.5
 #define LISTENED_TAU_S	1800.0
 #define ABSENT_S		2.0
-#define USUAL_SHARE		0.1
 #define GOOD_TAU_S		600.0
 /* after this time it looks whether the knee is still one */
 #define KNEE_S			45.0
-/* then what was learned at the cut is out of date */
-#define FORGET_S		120.0
 /* a later vacuum goes on slowly to so many times the knee */
 #define KNOWN_PASSED	1.5
 /* a limit that is not used cannot be known to be harmless */

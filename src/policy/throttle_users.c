@@ -43,7 +43,6 @@ double
 throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 {
 	double		per_commit = u->started ? u->per_commit_s : USUAL_PER_COMMIT_S;
-	double		share = u->started ? u->share : USUAL_SHARE;
 
 	/*
 	 * what has just begun counts at once, but for chance: two sigma of a
@@ -52,7 +51,7 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	if (by_commits(u, r))
 		return per_commit * fmax(u->commits_s, r->commits_s - 4 * sqrt(r->commits_s));
 	/* above this share not even all of them waiting would be an excess */
-	return fmin(share, NEAR / TOLERANCE) * r->active;
+	return fmin(u->share, NEAR / TOLERANCE) * r->active;
 }
 
 static bool
@@ -88,7 +87,6 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 	if (!u->started)
 	{
 		u->per_commit_s = USUAL_PER_COMMIT_S;
-		u->share = USUAL_SHARE;
 		u->started = true;
 	}
 	if (alone || u->share > usual)

@@ -63,12 +63,12 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 	if (!v->running)
 		return;
 	valve->allowed = clamp_rate(valve->allowed, v);
-	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start < GENTLE ? GENTLE_USE : SLOW_START_USE))
+	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start <= GENTLE_STEP ? GENTLE_USE : SLOW_START_USE))
 		return;
 
 	if (valve->allowed > KNOWN_PASSED * valve->known)
 		valve->known = 0;
-	if (valve->known > 0 && slow_start <= GENTLE && valve->allowed > MOST * valve->known)
+	if (valve->known > 0 && slow_start <= GENTLE_STEP && valve->allowed > MOST * valve->known)
 		slow_start = KNOWN_STEP;
 	if (!valve->cut)
 		to = valve->allowed * pow(slow_start, v->dt_s / STEP_S);
@@ -89,7 +89,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * (pow(until, 3) - pow(from, 3));
 		if (recovers)
 			to = fmax(to, fmin(valve->allowed * pow(slow_start, v->dt_s / STEP_S), MOST * valve->knee));
-		if (valve->climb_s > FORGET_S || (recovers && to > CLEARLY * valve->knee))
+		if (recovers && to > CLEARLY * valve->knee)
 			valve->cut = false;
 	}
 	valve->allowed = clamp_rate(to, v);
