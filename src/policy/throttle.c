@@ -69,7 +69,7 @@ step_number(ThrottleState *state, BudgetLimit which, double measured, double lim
 	out->limits[which].reason = THROTTLE_REASON_CALM;
 	if (ratio > 1.0)
 	{
-		throttle_valve_cut(valve, fmax(CUT_MOST, (1 + NEAR) / 2 / ratio), v);
+		throttle_valve_cut(valve, fmax(CUT_LEAVES, (1 + NEAR) / 2 / ratio), v);
 		out->limits[which].reason = reason;
 	}
 	else if (ratio > NEAR)
@@ -89,9 +89,9 @@ lag_ratio(const ThrottleSettings *s, const ThrottleReading *r)
 }
 
 /*
- * Between LAG_BEGIN and NEAR the rate falls from what it was to the floor, by
- * the same factor for each percent, and does not rise before the lag is below
- * LAG_BEGIN again: from there it grows slowly to what the standby can take.
+ * Between FAR and NEAR its limit the rate falls from what it was to the floor, by the
+ * same factor for each percent.  It does not rise before the lag is FAR from its limit
+ * again: from there it grows slowly to what the standby can take.
  */
 static void
 step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
@@ -108,10 +108,10 @@ step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading 
 		ahead = now;
 	state->lag_ratio = now;
 	out->limits[LIMIT_REPLICA_LAG].reason = ahead < 1 - NEAR ? THROTTLE_REASON_CALM : THROTTLE_REASON_LAG;
-	if (ahead < LAG_BEGIN)
+	if (ahead < FAR)
 	{
 		state->lag_start = 0;
-		/* with a lag that is not near nothing it is no time for the first growth */
+		/* with more of a lag it is no time for the first growth */
 		if (ahead < 1 - NEAR || valve->cut)
 			throttle_valve_grow(valve, GENTLE_STEP, v);
 		return;
@@ -122,7 +122,7 @@ step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading 
 	to = v->floor;
 	if (ahead < NEAR)
 		to = state->lag_start * pow(v->floor / state->lag_start,
-									(ahead - LAG_BEGIN) / (NEAR - LAG_BEGIN));
+									(ahead - FAR) / (NEAR - FAR));
 	valve->moved_down = to < before;
 	valve->allowed = fmin(to, before);
 	valve->cut = true;
@@ -307,7 +307,7 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 		ThrottleValve *valve = &state->valves[i];
 
 		if (out->limits[i].used && !out->limits[i].broken && !valve->bad && !valve->moved_down)
-			valve->good = fmax(valve->good * (1 - fmin(1, v->dt_s / GOOD_TAU_S)), v->peak);
+			valve->good = fmax(valve->good * (1 - fmin(1, v->dt_s / LONG_S)), v->peak);
 	}
 }
 
@@ -357,7 +357,7 @@ limit_wal(const ThrottleState *state, const ThrottleSettings *s, ThrottleResult 
 static void
 decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, ThrottleResult *out)
 {
-	double		most = FELT;
+	double		most = MOST;
 	double		danger_allowed;
 	BudgetLimit danger = LIMIT_NONE;
 	const ThrottleLimit *limit;
@@ -369,7 +369,7 @@ decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, 
 
 		if (at_floor || state->valves[valve].moved_down)
 			most = HUGE_VAL;
-		if (at_floor || state->used / out->allowed.total > FELT || most == HUGE_VAL)
+		if (at_floor || state->used / out->allowed.total > MOST || most == HUGE_VAL)
 			out->binding = valve;
 		if (most != HUGE_VAL)
 			most = fmax(most, state->used / out->allowed.total);

@@ -22,7 +22,7 @@ throttle_device_is_idle(const ThrottleReading *r)
 {
 	bool		known = r->disk == SENSOR_OK;
 
-	if (r->io_pressure_pct > IDLE_PRESSURE_PCT)
+	if (r->io_pressure_pct > IDLE_PCT)
 		return false;
 	if (known && (r->busy_pct > IDLE_PCT || r->latency_ms > IDLE_LATENCY_MS))
 		return false;
@@ -36,13 +36,13 @@ decide(ThrottleCause *c, ThrottleValve *valve, const ThrottleValveStep *v)
 	double		after = c->after / c->after_s;
 
 	c->trying = false;
-	if (after <= fmax(HELPED_SHARE * c->before_cut, EXCESS_LEAST))
+	if (after <= fmax(MOST * c->before_cut, FEW_USERS))
 	{
 		c->in_vain = 0;
 		return;
 	}
 	/* nobody was helped: as it was before, for a while */
-	c->innocent_s = fmin(INNOCENT_S * pow(2, c->in_vain), INNOCENT_MAX_S);
+	c->innocent_s = fmin(RETRY_S * pow(2, c->in_vain), LONG_S);
 	c->in_vain++;
 	c->suspect_waiting = ABOUT * fmax(c->waiting_cut, c->waiting);
 	valve->cut = false;

@@ -24,8 +24,8 @@
  * In this time it is known what users do.  A vacuum listens for so long to users whom
  * it does not know.  Users without any activity for so long have gone.  After so long
  * at the floor it is not the vacuum that they wait for.  What they wait for is
- * averaged over so long after a cut.  Larger: each vacuum begins later.  Smaller:
- * chance is taken for what is usual.
+ * averaged over so long after a cut, and a rate comes back fast only after that.
+ * Larger: each vacuum begins later.  Smaller: chance is taken for what is usual.
  */
 #define LISTEN_S		3.0
 
@@ -37,11 +37,20 @@
 #define PEAK_TAU_S		5.0
 
 /*
- * What is usual is an average over this time.  The rate stays for as long as it is
- * when a sensor breaks.  Larger: a new load is not known as usual, and a vacuum
- * yields to it.  Smaller: what a vacuum does to users becomes usual.
+ * What is usual is an average over this time.  When a sensor breaks the rate stays as
+ * it is for so long, and only then falls to one that was harmless.  Larger: a vacuum
+ * yields to a new load that is not known as usual yet.  Smaller: what a vacuum does
+ * to users becomes usual.
  */
 #define LEARN_S			10.0
+
+/*
+ * Where a rate was too much, this time after the cut it is tried whether that is
+ * still so.  When a cut has helped nobody, this time after it another one may be
+ * made.  Larger: a short trouble is remembered for too long.  Smaller: users feel the
+ * trial too often.
+ */
+#define RETRY_S			45.0
 
 /*
  * What was known is out of date after this time: users without a vacuum, how far the
@@ -50,6 +59,14 @@
  * so.  Smaller: checkpoints are a surprise each time.
  */
 #define CALM_S			60.0
+
+/*
+ * What is remembered fades in this time: a rate that was harmless, and users who were
+ * listened to.  After cuts that helped nobody the next is made after so long at the
+ * latest.  Larger: what was so in another hour decides.  Smaller: what does not change
+ * is tried again and again.
+ */
+#define LONG_S			480.0
 
 /* ---- how much is much */
 
@@ -70,19 +87,28 @@
 #define MOST			0.75
 
 /*
- * What is over by this factor is clearly over, and by chance it is not.  The sum of
- * the waiting must pass so what it reaches by itself.  A rate that was too much is
- * passed when so much more is used, and counts no more.  A slot is out of danger when
- * so much more is left.  Larger: a moment's burst holds a fast disk for minutes.
- * Smaller: chance decides.
+ * Less than this share is far from a limit.  A rate of which so little is used is not
+ * known to be harmless and does not grow.  A lag below this share of its limit is not
+ * answered.  Larger: a lag has less time to be answered in.  Smaller: an unused rate
+ * grows until the first burst hurts.
+ */
+#define FAR				0.5
+
+/*
+ * What is over by this factor is clearly over, and not by chance.  The sum of the
+ * waiting must be so far over what it reaches by itself, and the rate is halved when
+ * it is so far over again.  A rate that was too much counts no more when the rate is
+ * so far over it.  A slot is out of danger when so much more is left.  Larger: a
+ * moment's burst holds a fast disk for minutes.  Smaller: chance decides.
  */
 #define CLEARLY			1.25
 
 /*
- * Within this factor two rates, or two waits, are about the same: a rate that is near
- * the floor, and users who wait as they did when a cut helped nobody.  Larger: a
- * vacuum is taken for harmless that is not.  Smaller: what swings a little around
- * the floor counts as a yielding that works.
+ * Within this factor two rates, or two waits, are about the same.  A rate is about
+ * the floor: then it is hardly the vacuum that users wait for.  Or users wait about
+ * as they did when a cut helped nobody: then another would not help, either.  Larger:
+ * a vacuum is taken for harmless that is not.  Smaller: a rate that swings a little
+ * above the floor is cut again and again.
  */
 #define ABOUT			2.0
 
@@ -94,25 +120,30 @@
  */
 #define START			(4 * RATES_MB)
 
-/* more than any device does; more than this is no limit */
+/*
+ * More than this is no limit.  Larger: it says nothing more.  Smaller: a fast device
+ * would be limited by it.
+ */
 #define UNLIMITED		(65536 * RATES_MB)
 
 /*
- * One rule down.  At most this share of a rate is taken away in a cut, and this share
- * in each step while WAL is in danger.  Larger: one wrong reading costs most of the
- * rate.  Smaller: users wait through several cuts.
+ * One rule down.  A cut leaves at least this share of a rate, and a step while WAL is
+ * in danger leaves this share.  Larger: users wait through several cuts.  Smaller: one
+ * wrong reading costs most of the rate.
  */
-#define CUT_MOST		0.5
+#define CUT_LEAVES		0.5
 
 /*
  * One rule up.  Before anything was too much a rate grows by a factor in each STEP_S.
- * With nobody there that is FAST_STEP.  Larger: it is far over a limit before that is
- * measured.  Smaller: a vacuum of a few seconds never gets its speed.
+ * With nobody there, and under a limit that is a number, that is FAST_STEP.  Larger:
+ * it is far over a limit before that is measured.  Smaller: a vacuum of a few seconds
+ * never gets its speed.
  *
- * Beside users, standbys, and where WAL was in danger it is GENTLE_STEP, also on a
- * device that seems to have room: a limit that it does not tell (a container's, a
- * provider's) shows only once it is passed, and then by so much.  Larger: the first
- * visit to such a limit is felt.  Smaller: 300 MB/s take longer than 20 s.
+ * Beside users and with a limit for standbys it is
+ * GENTLE_STEP, also on a device that seems to have room.  A limit that it does not
+ * tell (a container's, a provider's) shows only once it is passed, by up to so much.
+ * Larger: the first visit to such a limit is felt.  Smaller: 300 MB/s take longer
+ * than 20 s.
  *
  * Where an earlier vacuum was too much it is KNOWN_STEP.  Larger: users feel each
  * vacuum there.  Smaller: a disk that has become faster is not found to be.
@@ -141,15 +172,16 @@
 #define GROW_OF_KNEE	0.02
 
 /*
- * Close to the rate that was too much, growth is slower by this factor: every visit
- * there is felt.  Larger: users wait twice as often.  Smaller: less is used.
+ * Above MOST of the rate that was too much, growth is slower by this factor, because
+ * users feel every visit there.  Larger: they wait nearly twice as often.  Smaller:
+ * less of the device is used.
  */
 #define NEAR_GROWTH		0.5
 
 /*
- * After KNEE_S it goes beyond, t seconds later by so much times t^3 (CUBIC): 24 MB/s
- * after 20 s, 192 after 40.  Larger: the first seconds of the trial hurt.  Smaller: a
- * disk that has become faster is not used.
+ * After RETRY_S it goes beyond, t seconds later by so much times t^3 (CUBIC).  That is
+ * 24 MB/s after 20 s and 192 after 40.  Larger: the first seconds of the trial hurt.
+ * Smaller: a disk that has become faster is not used.
  */
 #define GROW_CUBIC		(0.003 * RATES_MB)
 
@@ -162,9 +194,9 @@
 #define TOLERANCE		1.5
 
 /*
- * So few users on average are nobody: who looks now and then, or what is left of an
- * excess.  Larger: a single user is overlooked.  Smaller: one sample in a hundred
- * holds a vacuum.
+ * So few users on average are nobody: somebody who looks now and then, or what is
+ * left of an excess.  Larger: a single user is overlooked.  Smaller: one sample in a
+ * hundred holds a vacuum.
  */
 #define FEW_USERS		0.02
 
@@ -219,9 +251,9 @@
 
 /*
  * A table with so many times the dead rows of its threshold is neglected, and the
- * floor rises although more is removed than dies.  It doubles in this time then, and
- * not in CALM_S, because nothing gets worse.  Larger: such a table is late.  Smaller:
- * users pay for a table that would be done soon.
+ * floor rises although more is removed than dies.  It doubles in RATIO_DOUBLES_S then,
+ * and not in CALM_S, because nothing gets worse.  If either is larger, such a table is
+ * late.  If either is smaller, users pay for a table that would be done soon.
  */
 #define BOOST_RATIO		3.0
 #define RATIO_DOUBLES_S	300.0
@@ -246,35 +278,6 @@
  */
 #define WAL_DISK_AGAIN_PCT	2.0
 
-/* ---- those that still stand alone */
-
-/* a lag begins to be answered at this share of its limit */
-#define LAG_BEGIN		0.5
-/* a limit is felt when more than this of it is used */
-#define FELT			0.7
-/* for less than this share of the time somebody waits for a device that has room */
-#define IDLE_PRESSURE_PCT	30.0
-/* a cut has helped when less than this share of the excess is left */
-#define HELPED_SHARE	0.7
-/* so few cannot be told from none */
-#define EXCESS_LEAST	0.01
-/* no cut for so long after one that did not help: doubled each time up to */
-#define INNOCENT_S		30.0
-#define INNOCENT_MAX_S	480.0
-/* user seconds of the usual waiting in a step, which varies by itself */
-#define HURT_USUAL		0.125
-#define LISTEN_DOWN_S	1.5
-#define LISTENED_TAU_S	1800.0
-#define ABSENT_S		2.0
-#define GOOD_TAU_S		600.0
-/* after this time it looks whether the knee is still one */
-#define KNEE_S			45.0
-/* a later vacuum goes on slowly to so many times the knee */
-#define KNOWN_PASSED	1.5
-/* a limit that is not used cannot be known to be harmless */
-#define SLOW_START_USE	0.25
-#define CLIMB_USE		0.5
-#define GENTLE_USE		0.75
 /* what the rate of WAL rises by a second, and so far above what is used it is no limit */
 #define RISE			0.25
 #define RISEN			4.0

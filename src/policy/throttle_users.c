@@ -57,7 +57,7 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 static bool
 is_absent(const ThrottleUsers *u)
 {
-	return u->absent_s > ABSENT_S || u->active < FEW_USERS;
+	return u->absent_s > LISTEN_S || u->active < FEW_USERS;
 }
 
 static bool
@@ -79,7 +79,7 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 	bool		alone = is_alone(u, r, v);
 	double		s = v->dt_s * (v->running ? 1 : SPARSE);
 	double		up = alone ? fmin(LEARN_S, u->learned_s + s) : LEARN_S;
-	double		down = is_listening(u, v) ? fmin(up, LISTEN_DOWN_S) : up;
+	double		down = is_listening(u, v) ? fmin(up, LISTEN_S) : up;
 	double		usual = u->waiting / u->active;
 
 	if (u->active < 1e-6)
@@ -120,7 +120,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	/* what users did long ago, or do without a vacuum, says less */
 	if (v->restart)
 		u->listened_s = 0;
-	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
+	u->listened_s *= 1 - fmin(1, v->dt_s / LONG_S);
 	u->waiting = smooth(u->waiting, r->waiting, s, tau);
 	u->active = smooth(u->active, r->active, s, tau);
 	if (r->commits_s >= 0)
@@ -180,7 +180,7 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 		if (u->excess > most)
 			u->excess = 0;
 	}
-	u->hurt = fmax(HURT_S + HURT_USUAL * u->usual, CLEARLY * u->noise);
+	u->hurt = fmax(HURT_S * (1 + u->usual), CLEARLY * u->noise);
 }
 
 bool
@@ -203,7 +203,7 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 		u->listened_s = 0;
 		u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
 	}
-	throttle_valve_cut(valve, fmax(CUT_MOST, 1 - CUT_MOST / CLEARLY * u->excess / u->hurt), v);
+	throttle_valve_cut(valve, fmax(CUT_LEAVES, 1 - CUT_LEAVES / CLEARLY * u->excess / u->hurt), v);
 	/* less of a cut teaches nothing */
 	if (valve->allowed < NEAR * before)
 		throttle_cause_cut(&u->cause, before);

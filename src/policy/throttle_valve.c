@@ -63,10 +63,10 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 	if (!v->running)
 		return;
 	valve->allowed = clamp_rate(valve->allowed, v);
-	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start <= GENTLE_STEP ? GENTLE_USE : SLOW_START_USE))
+	if (v->peak < FAR * valve->allowed)
 		return;
 
-	if (valve->allowed > KNOWN_PASSED * valve->known)
+	if (valve->allowed > CLEARLY * valve->known)
 		valve->known = 0;
 	if (valve->known > 0 && slow_start <= GENTLE_STEP && valve->allowed > MOST * valve->known)
 		slow_start = KNOWN_STEP;
@@ -74,7 +74,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		to = valve->allowed * pow(slow_start, v->dt_s / STEP_S);
 	else
 	{
-		double		gently_s = valve->knee > 0 ? KNEE_S : 0;
+		double		gently_s = valve->knee > 0 ? RETRY_S : 0;
 		double		from = fmax(0, valve->climb_s - gently_s);
 		double		until;
 		bool		recovers = v->room && valve->knee > LARGE_KNEE;

@@ -35,7 +35,7 @@ step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
 	if (valve->bad)
 	{
 		double		from = fmin(valve->allowed > 0 ? valve->allowed : HUGE_VAL, used);
-		double		to = fmax(floor, from * CUT_MOST);
+		double		to = fmax(floor, from * CUT_LEAVES);
 
 		valve->moved_down = valve->allowed <= 0 || to < valve->allowed;
 		valve->allowed = to;
