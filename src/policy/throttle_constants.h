@@ -139,7 +139,7 @@
  * it is far over a limit before that is measured.  Smaller: a vacuum of a few seconds
  * never gets its speed.
  *
- * Beside users and with a limit for standbys it is
+ * Beside users, with a limit for standbys, and where WAL was in danger it is
  * GENTLE_STEP, also on a device that seems to have room.  A limit that it does not
  * tell (a container's, a provider's) shows only once it is passed, by up to so much.
  * Larger: the first visit to such a limit is felt.  Smaller: 300 MB/s take longer
@@ -277,9 +277,5 @@
  * are held for nothing.  Smaller: one segment decides, to and fro.
  */
 #define WAL_DISK_AGAIN_PCT	2.0
-
-/* what the rate of WAL rises by a second, and so far above what is used it is no limit */
-#define RISE			0.25
-#define RISEN			4.0
 
 #endif							/* SWEEP_POLICY_THROTTLE_CONSTANTS_H */

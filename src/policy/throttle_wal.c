@@ -42,9 +42,9 @@ step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
 	}
 	else if (valve->allowed > 0)
 	{
-		valve->allowed *= 1.0 + RISE * v->dt_s;
+		valve->allowed *= pow(GENTLE_STEP, v->dt_s / STEP_S);
 		valve->moved_up = true;
-		if (valve->allowed > RISEN * fmax(v->peak, START))
+		if (FAR * valve->allowed > fmax(v->peak, START))
 			valve->allowed = 0;
 	}
 }
