@@ -2,7 +2,7 @@
  * policy/throttle.c
  *		The governor's step.  Pure.
  *
- * Constants are at the top, with what they were chosen by.  How the users' waiting
+ * The numbers are in throttle_constants.h, with their reasons.  How the users' waiting
  * is judged is in throttle_users.c.
  */
 #include "throttle.h"
@@ -11,28 +11,10 @@
 #include <string.h>
 
 #include "throttle_cause.h"
+#include "throttle_constants.h"
 #include "throttle_users.h"
 #include "throttle_valve.h"
 #include "throttle_wal.h"
-
-#define MB			RATES_MB
-
-/* readings over this share of a limit stop the growth, so that it is not swung around */
-#define NEAR_LIMIT	0.9
-/* a lag begins to be answered at this share of its limit; the floor is reached before it */
-#define LAG_BEGIN	0.5
-#define LAG_FLOOR	0.9
-/* more than this, and it is no time to double the rate */
-#define LAG_CALM	0.1
-/* what the lag will be: standbys tell theirs late */
-#define LAG_LEAD_S	1.0
-/* the floor is doubled in this time while too little is reclaimed at it */
-#define BOOST_DOUBLES_S	60.0
-#define RATIO_DOUBLES_S	300.0
-#define BOOST_RATIO	3.0
-/* what comes back from the floor and is cut again swings up to so many times of it */
-#define NEAR_FLOOR	2.0
-#define ROWS_TAU_S	60.0
 
 static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
 	[THROTTLE_REASON_NONE] = "nothing limits",
@@ -87,13 +69,13 @@ step_number(ThrottleState *state, BudgetLimit which, double measured, double lim
 	out->limits[which].reason = THROTTLE_REASON_CALM;
 	if (ratio > 1.0)
 	{
-		throttle_valve_cut(valve, fmax(0.5, 0.95 / ratio), v);
+		throttle_valve_cut(valve, fmax(CUT_LEAVES, (1 + NEAR) / 2 / ratio), v);
 		out->limits[which].reason = reason;
 	}
-	else if (ratio > NEAR_LIMIT)
+	else if (ratio > NEAR)
 		out->limits[which].reason = THROTTLE_REASON_NEAR;
 	else
-		throttle_valve_grow(valve, 1.5, v);
+		throttle_valve_grow(valve, FAST_STEP, v);
 }
 
 /* The worse of the two limits of the lag, as a share of it. */
@@ -107,39 +89,40 @@ lag_ratio(const ThrottleSettings *s, const ThrottleReading *r)
 }
 
 /*
- * Between LAG_BEGIN and LAG_FLOOR the rate falls from what it was to the floor, by
- * the same factor for each percent, and does not rise before the lag is below
- * LAG_BEGIN again: from there it grows slowly to what the standby can take.
+ * Between FAR and NEAR its limit the rate falls from what it was to the floor, by the
+ * same factor for each percent.  It does not rise before the lag is FAR from its limit
+ * again: from there it grows slowly to what the standby can take.
  */
 static void
 step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
 		 const ThrottleValveStep *v, ThrottleResult *out)
 {
 	ThrottleValve *valve = &state->valves[LIMIT_REPLICA_LAG];
-	double		before = valve->allowed > 0 ? valve->allowed : THROTTLE_UNLIMITED;
+	double		before = valve->allowed > 0 ? valve->allowed : UNLIMITED;
 	double		now = lag_ratio(s, r);
-	double		ahead = now + fmax(0, (now - state->lag_ratio) / v->dt_s * LAG_LEAD_S);
+	double		ahead = now + fmax(0, (now - state->lag_ratio) / v->dt_s * REACTION_S);
 	double		to;
 
 	/* a jump from nothing is a standby that has just come */
 	if (state->lag_ratio <= 0)
 		ahead = now;
 	state->lag_ratio = now;
-	out->limits[LIMIT_REPLICA_LAG].reason = ahead < LAG_CALM ? THROTTLE_REASON_CALM : THROTTLE_REASON_LAG;
-	if (ahead < LAG_BEGIN)
+	out->limits[LIMIT_REPLICA_LAG].reason = ahead < 1 - NEAR ? THROTTLE_REASON_CALM : THROTTLE_REASON_LAG;
+	if (ahead < FAR)
 	{
 		state->lag_start = 0;
-		if (ahead < LAG_CALM || valve->cut)
-			throttle_valve_grow(valve, 1.15, v);
+		/* with more of a lag it is no time for the first growth */
+		if (ahead < 1 - NEAR || valve->cut)
+			throttle_valve_grow(valve, GENTLE_STEP, v);
 		return;
 	}
 
 	if (state->lag_start <= 0)
 		state->lag_start = fmax(v->floor, fmin(before, v->used));
 	to = v->floor;
-	if (ahead < LAG_FLOOR)
+	if (ahead < NEAR)
 		to = state->lag_start * pow(v->floor / state->lag_start,
-									(ahead - LAG_BEGIN) / (LAG_FLOOR - LAG_BEGIN));
+									(ahead - FAR) / (NEAR - FAR));
 	valve->moved_down = to < before;
 	valve->allowed = fmin(to, before);
 	valve->cut = true;
@@ -149,7 +132,7 @@ step_lag(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading 
 static bool
 is_near_floor(const ThrottleState *state, double allowed)
 {
-	return allowed > 0 && allowed <= state->last.floor * NEAR_FLOOR;
+	return allowed > 0 && allowed <= state->last.floor * ABOUT;
 }
 
 /*
@@ -168,21 +151,21 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 
 	if (r->vacuums > 0)
 	{
-		state->removed_rows_s = smooth(state->removed_rows_s, r->removed_rows_s, dt_s, ROWS_TAU_S);
-		state->reclaim_bytes = smooth(state->reclaim_bytes, r->used.total, dt_s, ROWS_TAU_S);
+		state->removed_rows_s = smooth(state->removed_rows_s, r->removed_rows_s, dt_s, CALM_S);
+		state->reclaim_bytes = smooth(state->reclaim_bytes, r->used.total, dt_s, CALM_S);
 	}
 	if (r->produced_rows_s >= 0)
-		state->produced_rows_s = smooth(state->produced_rows_s, r->produced_rows_s, dt_s, ROWS_TAU_S);
+		state->produced_rows_s = smooth(state->produced_rows_s, r->produced_rows_s, dt_s, CALM_S);
 
 	/* a floor that is not used need not rise */
 	at_floor = at_floor && fmax(state->used, r->used.total) >= state->last.floor / 2;
 
 	behind = state->produced_rows_s > state->removed_rows_s && state->produced_rows_s > 1;
 	if (r->vacuums > 0 && at_floor && (behind || r->worst_ratio >= BOOST_RATIO))
-		state->boost = (1 + state->boost) * exp2(dt_s / (behind ? BOOST_DOUBLES_S : RATIO_DOUBLES_S)) - 1;
+		state->boost = (1 + state->boost) * exp2(dt_s / (behind ? CALM_S : RATIO_DOUBLES_S)) - 1;
 	else if (!behind && r->worst_ratio < BOOST_RATIO)
-		state->boost *= exp2(-dt_s / BOOST_DOUBLES_S);
-	state->boost = fmin(state->boost, THROTTLE_UNLIMITED / MB);
+		state->boost *= exp2(-dt_s / CALM_S);
+	state->boost = fmin(state->boost, UNLIMITED / RATES_MB);
 	boosted = s->floor * (1 + state->boost);
 
 	/*
@@ -193,7 +176,7 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 		target = state->produced_rows_s;
 	if (target > 0 && state->removed_rows_s >= 1 && state->reclaim_bytes > 0)
 		boosted = fmax(boosted, target * state->reclaim_bytes / state->removed_rows_s);
-	return fmin(boosted, THROTTLE_UNLIMITED);
+	return fmin(boosted, UNLIMITED);
 }
 
 /* What each limit is set to, and what is measured of it. */
@@ -217,8 +200,8 @@ describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *ou
 		{LIMIT_DEVICE, s->device_pct, r->busy_pct, r->disk, false},
 		{LIMIT_CPU, s->cpu_pct, r->cpu_pct, r->cpu, false},
 		{LIMIT_USERS, 0, r->waiting, users, s->adaptive},
-		{LIMIT_ARCHIVER, THROTTLE_ARCHIVER_BEHIND, r->archiver_behind_bytes, r->wal, false},
-		{LIMIT_SLOTS, fmax(0, THROTTLE_SLOT_LEFT * s->slot_keep_bytes), r->slot_left_bytes, r->wal, false},
+		{LIMIT_ARCHIVER, ARCHIVER_BEHIND, r->archiver_behind_bytes, r->wal, false},
+		{LIMIT_SLOTS, fmax(0, SLOT_LEFT * s->slot_keep_bytes), r->slot_left_bytes, r->wal, false},
 		{LIMIT_WAL_DISK, s->wal_disk_pct, r->wal_disk_used_pct, r->wal, false},
 	};
 
@@ -281,15 +264,15 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 {
 	ThrottleValveStep yielding = *v;
 
-	state->yielding_used = smooth(state->yielding_used, r->yielding_used, v->dt_s, 0.5);
-	state->yielding_peak = fmax(r->yielding_used, state->yielding_peak * exp(-v->dt_s / 5));
+	state->yielding_used = smooth(state->yielding_used, r->yielding_used, v->dt_s, REACTION_S / 2);
+	state->yielding_peak = fmax(r->yielding_used, state->yielding_peak * exp(-v->dt_s / PEAK_TAU_S));
 	state->yielding_calm_s = r->yielding > 0 ? 0 : state->yielding_calm_s + v->dt_s;
 	yielding.floor = floor;
 	yielding.used = fmax(state->yielding_used, r->yielding_used);
 	yielding.peak = state->yielding_peak;
 	yielding.running = r->yielding > 0;
 	yielding.room = throttle_device_is_idle(r);
-	yielding.restart = state->yielding_calm_s > THROTTLE_CALM_S;
+	yielding.restart = state->yielding_calm_s > CALM_S;
 	out->limits[LIMIT_USERS].reason =
 		throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
 }
@@ -303,7 +286,7 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 #define SEES(limit) (out->limits[limit].used && !out->limits[limit].broken)
 	if (SEES(LIMIT_IO_LATENCY))
 	{
-		state->latency_ms = smooth(state->latency_ms, r->latency_ms, v->dt_s, 0.5);
+		state->latency_ms = smooth(state->latency_ms, r->latency_ms, v->dt_s, REACTION_S / 2);
 		step_number(state, LIMIT_IO_LATENCY, state->latency_ms, s->io_latency_ms,
 					THROTTLE_REASON_LATENCY, v, out);
 	}
@@ -324,7 +307,7 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 		ThrottleValve *valve = &state->valves[i];
 
 		if (out->limits[i].used && !out->limits[i].broken && !valve->bad && !valve->moved_down)
-			valve->good = fmax(valve->good * (1 - fmin(1, v->dt_s / THROTTLE_GOOD_TAU_S)), v->peak);
+			valve->good = fmax(valve->good * (1 - fmin(1, v->dt_s / LONG_S)), v->peak);
 	}
 }
 
@@ -336,14 +319,14 @@ static BudgetLimit
 smallest(const ThrottleState *state, ThrottleResult *out)
 {
 	BudgetLimit which = LIMIT_NONE;
-	double		total = THROTTLE_UNLIMITED;
-	double		set_total = THROTTLE_UNLIMITED;
+	double		total = UNLIMITED;
+	double		set_total = UNLIMITED;
 
 	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
 	{
 		double		allowed = state->valves[i].allowed;
 
-		out->limits[i].allowed = allowed < THROTTLE_UNLIMITED ? allowed : 0;
+		out->limits[i].allowed = allowed < UNLIMITED ? allowed : 0;
 		if (allowed <= 0 || throttle_wal_is_danger(i))
 			continue;
 		if (i != LIMIT_USERS)
@@ -355,7 +338,7 @@ smallest(const ThrottleState *state, ThrottleResult *out)
 		}
 	}
 	out->allowed.total = which == LIMIT_NONE ? 0 : total;
-	out->set_total = set_total < THROTTLE_UNLIMITED ? set_total : 0;
+	out->set_total = set_total < UNLIMITED ? set_total : 0;
 	return which;
 }
 
@@ -366,7 +349,7 @@ limit_wal(const ThrottleState *state, const ThrottleSettings *s, ThrottleResult 
 	double		danger = throttle_wal_allowed(state, NULL);
 
 	out->allowed.wal = s->ceilings.wal;
-	if (danger > 0 && danger < THROTTLE_UNLIMITED && (s->ceilings.wal <= 0 || danger < s->ceilings.wal))
+	if (danger > 0 && danger < UNLIMITED && (s->ceilings.wal <= 0 || danger < s->ceilings.wal))
 		out->allowed.wal = danger;
 }
 
@@ -374,7 +357,7 @@ limit_wal(const ThrottleState *state, const ThrottleSettings *s, ThrottleResult 
 static void
 decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, ThrottleResult *out)
 {
-	double		most = 0.7;
+	double		most = MOST;
 	double		danger_allowed;
 	BudgetLimit danger = LIMIT_NONE;
 	const ThrottleLimit *limit;
@@ -386,7 +369,7 @@ decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, 
 
 		if (at_floor || state->valves[valve].moved_down)
 			most = HUGE_VAL;
-		if (at_floor || state->used / out->allowed.total > 0.7 || most == HUGE_VAL)
+		if (at_floor || state->used / out->allowed.total > MOST || most == HUGE_VAL)
 			out->binding = valve;
 		if (most != HUGE_VAL)
 			most = fmax(most, state->used / out->allowed.total);
@@ -441,7 +424,7 @@ bloat_growth(const ThrottleState *state, const ThrottleReading *r, double wanted
 	bool		short_of = out->allowed.total > 0 && out->allowed.total < wanted * 0.999;
 
 	for (int i = LIMIT_READ; i <= LIMIT_WAL; i++)
-		if (out->limits[i].allowed > 0 && out->limits[i].measured >= 0.9 * out->limits[i].allowed)
+		if (out->limits[i].allowed > 0 && out->limits[i].measured >= NEAR * out->limits[i].allowed)
 			short_of = true;
 	if (!short_of || r->vacuums <= 0 || left <= 0)
 		return 0;
@@ -463,7 +446,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 		if (!state->started)
 			out->floor = s->floor;
 		if (!state->started && s->adaptive)
-			out->allowed.total = fmax(THROTTLE_START, s->floor);
+			out->allowed.total = fmax(START, s->floor);
 		out->allowed.read = s->ceilings.read;
 		out->allowed.write = s->ceilings.write;
 		out->allowed.wal = s->ceilings.wal;
@@ -472,8 +455,8 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 
 	memset(out, 0, sizeof(*out));
 	state->started = true;
-	state->used = smooth(state->used, r->used.total, dt_s, 0.5);
-	state->peak = fmax(r->used.total, state->peak * exp(-dt_s / 5));
+	state->used = smooth(state->used, r->used.total, dt_s, REACTION_S / 2);
+	state->peak = fmax(r->used.total, state->peak * exp(-dt_s / PEAK_TAU_S));
 	state->calm_s = r->vacuums > 0 ? 0 : state->calm_s + dt_s;
 
 	wanted = step_floor(state, s, r, dt_s);
@@ -482,7 +465,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 	v.used = fmax(state->used, r->used.total);
 	v.peak = state->peak;
 	v.running = r->vacuums > 0;
-	v.restart = state->calm_s > THROTTLE_CALM_S;
+	v.restart = state->calm_s > CALM_S;
 	v.room = false;
 
 	describe(s, r, out);

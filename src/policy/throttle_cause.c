@@ -15,35 +15,16 @@
 #include <math.h>
 #include <string.h>
 
-/* A device that is busy for less than this, and answers in less, has room. */
-#define IDLE_BUSY_PCT		40.0
-#define IDLE_LATENCY_MS		1.0
-/* ... and for less than this somebody waits for it, the vacuum itself included. */
-#define IDLE_PRESSURE_PCT	30.0
-
-/* What users wait before a cut is averaged over so long, */
-#define BEFORE_TAU_S		1.0
-/* and after it over so long, once what was queued before it is done. */
-#define AFTER_S				3.0
-/* A cut has helped when less than this share of the excess is left. */
-#define HELPED_SHARE		0.7
-/* So few cannot be told from none. */
-#define EXCESS_LEAST		0.01
-
-/* No cut for so long after one that did not help: doubled each time up to */
-#define INNOCENT_S			30.0
-#define INNOCENT_MAX_S		480.0
-/* ... unless users wait so many times as long as when it was cut. */
-#define WORSE				2.0
+#include "throttle_constants.h"
 
 bool
 throttle_device_is_idle(const ThrottleReading *r)
 {
 	bool		known = r->disk == SENSOR_OK;
 
-	if (r->io_pressure_pct > IDLE_PRESSURE_PCT)
+	if (r->io_pressure_pct > IDLE_PCT)
 		return false;
-	if (known && (r->busy_pct > IDLE_BUSY_PCT || r->latency_ms > IDLE_LATENCY_MS))
+	if (known && (r->busy_pct > IDLE_PCT || r->latency_ms > IDLE_LATENCY_MS))
 		return false;
 	/* the pressure alone tells, too: it is of all devices */
 	return known || r->io_pressure_pct >= 0;
@@ -55,21 +36,21 @@ decide(ThrottleCause *c, ThrottleValve *valve, const ThrottleValveStep *v)
 	double		after = c->after / c->after_s;
 
 	c->trying = false;
-	if (after <= fmax(HELPED_SHARE * c->before_cut, EXCESS_LEAST))
+	if (after <= fmax(MOST * c->before_cut, FEW_USERS))
 	{
 		c->in_vain = 0;
 		return;
 	}
 	/* nobody was helped: as it was before, for a while */
-	c->innocent_s = fmin(INNOCENT_S * pow(2, c->in_vain), INNOCENT_MAX_S);
+	c->innocent_s = fmin(RETRY_S * pow(2, c->in_vain), LONG_S);
 	c->in_vain++;
-	c->suspect_waiting = WORSE * fmax(c->waiting_cut, c->waiting);
+	c->suspect_waiting = ABOUT * fmax(c->waiting_cut, c->waiting);
 	valve->cut = false;
 	valve->climb_s = 0;
 	valve->known = 0;
 	if (c->allowed_before > valve->allowed)
 	{
-		valve->allowed = fmin(fmax(c->allowed_before, v->floor), THROTTLE_UNLIMITED);
+		valve->allowed = fmin(fmax(c->allowed_before, v->floor), UNLIMITED);
 		valve->moved_up = true;
 	}
 }
@@ -78,7 +59,7 @@ void
 throttle_cause_observe(ThrottleCause *c, ThrottleValve *valve, double waiting, double excess,
 					   const ThrottleValveStep *v)
 {
-	double		share = fmin(1, v->dt_s / BEFORE_TAU_S);
+	double		share = fmin(1, v->dt_s / REACTION_S);
 
 	c->excess += (fmax(0, excess) - c->excess) * share;
 	c->waiting += (waiting - c->waiting) * share;
@@ -88,11 +69,11 @@ throttle_cause_observe(ThrottleCause *c, ThrottleValve *valve, double waiting, d
 	if (!v->running)
 		c->trying = false;
 	c->since_s += v->dt_s;
-	if (!c->trying || c->since_s < THROTTLE_REACTION_S)
+	if (!c->trying || c->since_s < REACTION_S)
 		return;
 	c->after += fmax(0, excess) * v->dt_s;
 	c->after_s += v->dt_s;
-	if (c->after_s >= AFTER_S)
+	if (c->after_s >= LISTEN_S)
 		decide(c, valve, v);
 }
 

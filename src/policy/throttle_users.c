@@ -25,49 +25,7 @@
 #include <math.h>
 
 #include "throttle_cause.h"
-
-/* waiting up to this multiple of the usual is not an excess */
-#define TOLERANCE		1.5
-/* as is this: so many users, always */
-#define TOLERANCE_USERS	0.02
-/* user seconds of excess that are answered */
-#define HURT_S			0.1
-/* ... and of the usual waiting in a step, which varies by itself */
-#define HURT_USUAL		0.125
-/* the sum must pass what it reaches by itself; that is forgotten in time */
-#define HURT_NOISE		1.25
-#define HURT_MAX_S		0.4
-#define NOISE_TAU_S		60.0
-/* a vacuum beside users it does not know listens for so long before it grows */
-#define LISTEN_S		3.0
-#define LISTEN_DOWN_S	1.5
-#define LISTENED_TAU_S	1800.0
-/* before anything was learned: a commit on an ordinary disk */
-#define USUAL_PER_COMMIT_S	0.002
-#define USUAL_SHARE		0.1
-#define LEARN_TAU_S		10.0
-/* without a vacuum nobody samples often: a second tells as much as this */
-#define SPARSE_S		0.1
-#define LONG_TAU_S		10.0
-#define COMMITS_TAU_S	1.0
-/* fewer: not the transactions that write are those that wait */
-#define COMMITS_MIN		5.0
-/* shares above this cannot show that it has become worse */
-#define SHARE_MAX		0.6
-/* after this time at the floor it is not the vacuum's doing */
-#define ALONE_S			3.0
-#define HARDLY_FLOORS	2.0
-#define ABSENT_S		2.0
-/* fewer on average are somebody who looks now and then */
-#define ABSENT_USERS	0.02
-/*
- * Growth in a step beside users, before anything was too much.  On a device that
- * seems to have room, too: a limit that it does not tell (a container's, a
- * provider's) shows only once it is passed, and then by so much.
- */
-#define GENTLE_STEP		1.07
-/* less of a cut teaches nothing */
-#define CUT_LEAST		0.9
+#include "throttle_constants.h"
 
 static double
 smooth(double old, double now, double dt_s, double tau_s)
@@ -85,7 +43,6 @@ double
 throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 {
 	double		per_commit = u->started ? u->per_commit_s : USUAL_PER_COMMIT_S;
-	double		share = u->started ? u->share : USUAL_SHARE;
 
 	/*
 	 * what has just begun counts at once, but for chance: two sigma of a
@@ -93,13 +50,14 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	 */
 	if (by_commits(u, r))
 		return per_commit * fmax(u->commits_s, r->commits_s - 4 * sqrt(r->commits_s));
-	return fmin(share, SHARE_MAX) * r->active;
+	/* above this share not even all of them waiting would be an excess */
+	return fmin(u->share, NEAR / TOLERANCE) * r->active;
 }
 
 static bool
 is_absent(const ThrottleUsers *u)
 {
-	return u->absent_s > ABSENT_S || u->active < ABSENT_USERS;
+	return u->absent_s > LISTEN_S || u->active < FEW_USERS;
 }
 
 static bool
@@ -112,16 +70,16 @@ is_listening(const ThrottleUsers *u, const ThrottleValveStep *v)
 static bool
 is_alone(const ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	return (!v->running && r->other_vacuums == 0) || is_listening(u, v) || (v->running && u->alone_s > ALONE_S);
+	return (!v->running && r->other_vacuums == 0) || is_listening(u, v) || (v->running && u->alone_s > LISTEN_S);
 }
 
 static void
 learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
 	bool		alone = is_alone(u, r, v);
-	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
-	double		up = alone ? fmin(LEARN_TAU_S, u->learned_s + s) : LEARN_TAU_S;
-	double		down = is_listening(u, v) ? fmin(up, LISTEN_DOWN_S) : up;
+	double		s = v->dt_s * (v->running ? 1 : SPARSE);
+	double		up = alone ? fmin(LEARN_S, u->learned_s + s) : LEARN_S;
+	double		down = is_listening(u, v) ? fmin(up, LISTEN_S) : up;
 	double		usual = u->waiting / u->active;
 
 	if (u->active < 1e-6)
@@ -129,7 +87,6 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 	if (!u->started)
 	{
 		u->per_commit_s = USUAL_PER_COMMIT_S;
-		u->share = USUAL_SHARE;
 		u->started = true;
 	}
 	if (alone || u->share > usual)
@@ -145,9 +102,9 @@ static void
 observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		const ThrottleValveStep *v)
 {
-	double		s = v->dt_s * (v->running ? 1 : SPARSE_S);
+	double		s = v->dt_s * (v->running ? 1 : SPARSE);
 	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
-	double		tau = LONG_TAU_S;
+	double		tau = LEARN_S;
 
 	/*
 	 * what was before it listens (a load, a backup) has its time, but no
@@ -163,12 +120,12 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	/* what users did long ago, or do without a vacuum, says less */
 	if (v->restart)
 		u->listened_s = 0;
-	u->listened_s *= 1 - fmin(1, v->dt_s / LISTENED_TAU_S);
+	u->listened_s *= 1 - fmin(1, v->dt_s / LONG_S);
 	u->waiting = smooth(u->waiting, r->waiting, s, tau);
 	u->active = smooth(u->active, r->active, s, tau);
 	if (r->commits_s >= 0)
 	{
-		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, COMMITS_TAU_S);
+		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, REACTION_S);
 		u->commits_long = smooth(u->commits_long, r->commits_s, s, tau);
 	}
 	learn(u, r, v);
@@ -198,7 +155,7 @@ yield_to_backup(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r
 static double
 beyond_usual(const ThrottleUsers *u, double waiting)
 {
-	return waiting - u->usual * TOLERANCE - TOLERANCE_USERS;
+	return waiting - u->usual * TOLERANCE - FEW_USERS;
 }
 
 static double
@@ -216,21 +173,21 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 	u->usual = throttle_users_expected(u, r);
 	most = HURT_MAX_S + u->usual;
 	u->excess = excess_after(u, r->waiting, v->dt_s);
-	u->noise *= 1 - fmin(1, v->dt_s / NOISE_TAU_S);
+	u->noise *= 1 - fmin(1, v->dt_s / CALM_S);
 	if (v->running && is_alone(u, r, v))
 	{
-		u->noise = fmax(u->noise, fmin(u->excess, most / HURT_NOISE));
+		u->noise = fmax(u->noise, fmin(u->excess, most / CLEARLY));
 		if (u->excess > most)
 			u->excess = 0;
 	}
-	u->hurt = fmax(HURT_S + HURT_USUAL * u->usual, HURT_NOISE * u->noise);
+	u->hurt = fmax(HURT_S * (1 + u->usual), CLEARLY * u->noise);
 }
 
 bool
 throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve, double waiting, double dt_s)
 {
 	return u->started && !u->idle && throttle_cause_may_cut(&u->cause) &&
-		valve->since_cut_s + dt_s >= THROTTLE_REACTION_S &&
+		valve->since_cut_s + dt_s >= REACTION_S &&
 		excess_after(u, waiting, dt_s) > u->hurt;
 }
 
@@ -241,14 +198,14 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 	double		before = valve->allowed;
 
 	/* so slow it is hardly the vacuum: listen anew how it is without */
-	if (valve->allowed <= v->floor * HARDLY_FLOORS)
+	if (valve->allowed <= v->floor * ABOUT)
 	{
 		u->listened_s = 0;
 		u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
 	}
-	throttle_valve_cut(valve, fmax(0.5, 1 - 0.4 * u->excess / u->hurt), v);
-	/* back to where it was a moment ago is no experiment */
-	if (valve->allowed < CUT_LEAST * before)
+	throttle_valve_cut(valve, fmax(CUT_LEAVES, 1 - CUT_LEAVES / CLEARLY * u->excess / u->hurt), v);
+	/* less of a cut teaches nothing */
+	if (valve->allowed < NEAR * before)
 		throttle_cause_cut(&u->cause, before);
 	/* what is seen before the cut can be felt counts no further */
 	u->excess = 0;
@@ -290,13 +247,13 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		u->excess = 0;
 		calm = u->idle ? THROTTLE_REASON_NOT_DEVICE : THROTTLE_REASON_INNOCENT;
 	}
-	if (valve->since_cut_s < THROTTLE_REACTION_S)
+	if (valve->since_cut_s < REACTION_S)
 		u->excess = 0;
 
 	listens = !absent && u->listened_s < LISTEN_S;
-	if (listens && valve->allowed > fmax(THROTTLE_START, v->floor))
+	if (listens && valve->allowed > fmax(START, v->floor))
 	{
-		valve->allowed = fmax(THROTTLE_START, v->floor);
+		valve->allowed = fmax(START, v->floor);
 		valve->moved_down = true;
 		valve->cut = false;
 		return THROTTLE_REASON_LISTENS;
@@ -308,6 +265,6 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
 	if (u->excess < u->hurt / 2 && (!listens || valve->allowed <= 0))
-		throttle_valve_grow(valve, absent ? 2.0 : GENTLE_STEP, v);
+		throttle_valve_grow(valve, absent ? FAST_STEP : GENTLE_STEP, v);
 	return calm;
 }

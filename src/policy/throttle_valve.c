@@ -6,53 +6,12 @@
 
 #include <math.h>
 
-/*
- * Growth after a cut is the slower the higher the rate (inverse increase: Bansal and
- * Balakrishnan 2001, "Binomial Congestion Control Algorithms"), so that two who share
- * a device meet although chance decides which of them is cut.  Where the rate that
- * was too much is a large one, SETTLE_S after the cut that would take too long.
- */
-#define GROW_INVERSE	(0.6 * RATES_MB)	/* a second, at THROTTLE_START */
-#define SETTLE_S		3.0
-#define LARGE_KNEE		(40 * RATES_MB)
-#define GROW_OF_KNEE	0.02	/* a second, of what is above that */
-/*
- * So it comes gently to where it was too much: every visit there is felt.  After
- * KNEE_S it looks whether that is still so, t seconds later GROW_CUBIC * t^3 higher:
- * 24 MB/s after 20 s, 192 after 40.
- */
-#define NEAR_KNEE		0.75
-#define NEAR_GROWTH		0.5
-#define KNEE_S			45.0
-#define GROW_CUBIC		(0.003 * RATES_MB)
-/*
- * Where the device has room and the knee is a large one, it comes back to NEAR_KNEE
- * as fast as it came there first: on a fast disk a moment's burst would hold it for
- * minutes.  For the same reason the knee counts no more once it is passed by so
- * much.  A device that does not tell its limit seems to have room, too, but such
- * limits are mostly lower.
- */
-#define PASSED_KNEE		1.25
-/* then what was learned at the cut is out of date */
-#define FORGET_S		120.0
-/*
- * A later vacuum comes slowly to where an earlier one was too much, and goes on as
- * slowly to KNOWN_PASSED times that.  Then it was a matter of that hour.
- */
-#define KNOWN_STEP		1.01
-#define KNOWN_PASSED	1.5
-/* a limit that is not used cannot be known to be harmless */
-#define SLOW_START_USE	0.25
-#define CLIMB_USE		0.5
-/* ... beside users, whom the next step may already hurt */
-#define GENTLE			1.2
-#define GENTLE_USE		0.75
-#define BLIND_KEEPS_S	10.0
+#include "throttle_constants.h"
 
 static double
 clamp_rate(double rate, const ThrottleValveStep *v)
 {
-	return fmin(fmax(rate, v->floor), THROTTLE_UNLIMITED);
+	return fmin(fmax(rate, v->floor), UNLIMITED);
 }
 
 /* The rate at which a valve opens that has not been used. */
@@ -61,10 +20,10 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 {
 	if (valve->allowed <= 0 || (v->restart && !valve->bad))
 	{
-		valve->allowed = clamp_rate(THROTTLE_START, v);
+		valve->allowed = clamp_rate(START, v);
 		valve->cut = false;
 		valve->climb_s = 0;
-		valve->since_cut_s = THROTTLE_REACTION_S;
+		valve->since_cut_s = REACTION_S;
 	}
 }
 
@@ -74,7 +33,7 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	double		to;
 
 	open_valve(valve, v);
-	if (!v->running || valve->since_cut_s < THROTTLE_REACTION_S)
+	if (!v->running || valve->since_cut_s < REACTION_S)
 		return;
 	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
 	valve->known = valve->knee;
@@ -86,6 +45,13 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	valve->since_cut_s = 0;
 }
 
+/*
+ * Where the device has room and the knee is a large one, it comes back to MOST of it
+ * as fast as it came there first: on a fast disk a moment's burst would hold it for
+ * minutes.  For the same reason the knee counts no more once it is clearly passed.  A
+ * device that does not tell its limit seems to have room, too, but such limits are
+ * mostly lower.
+ */
 void
 throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValveStep *v)
 {
@@ -97,33 +63,33 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 	if (!v->running)
 		return;
 	valve->allowed = clamp_rate(valve->allowed, v);
-	if (v->peak < valve->allowed * (valve->cut ? CLIMB_USE : slow_start < GENTLE ? GENTLE_USE : SLOW_START_USE))
+	if (v->peak < FAR * valve->allowed)
 		return;
 
-	if (valve->allowed > KNOWN_PASSED * valve->known)
+	if (valve->allowed > CLEARLY * valve->known)
 		valve->known = 0;
-	if (valve->known > 0 && slow_start <= GENTLE && valve->allowed > NEAR_KNEE * valve->known)
+	if (valve->known > 0 && slow_start <= GENTLE_STEP && valve->allowed > MOST * valve->known)
 		slow_start = KNOWN_STEP;
 	if (!valve->cut)
-		to = valve->allowed * pow(slow_start, v->dt_s / 0.25);
+		to = valve->allowed * pow(slow_start, v->dt_s / STEP_S);
 	else
 	{
-		double		gently_s = valve->knee > 0 ? KNEE_S : 0;
+		double		gently_s = valve->knee > 0 ? RETRY_S : 0;
 		double		from = fmax(0, valve->climb_s - gently_s);
 		double		until;
 		bool		recovers = v->room && valve->knee > LARGE_KNEE;
-		double		linear = GROW_INVERSE * THROTTLE_START / valve->allowed;
+		double		linear = GROW_INVERSE * START / valve->allowed;
 
-		if (valve->climb_s > SETTLE_S)
+		if (valve->climb_s > LISTEN_S)
 			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE));
-		if (valve->climb_s < gently_s && valve->allowed > NEAR_KNEE * valve->knee)
+		if (valve->climb_s < gently_s && valve->allowed > MOST * valve->knee)
 			linear *= NEAR_GROWTH;
 		valve->climb_s += v->dt_s;
 		until = fmax(0, valve->climb_s - gently_s);
 		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * (pow(until, 3) - pow(from, 3));
 		if (recovers)
-			to = fmax(to, fmin(valve->allowed * pow(slow_start, v->dt_s / 0.25), NEAR_KNEE * valve->knee));
-		if (valve->climb_s > FORGET_S || (recovers && to > PASSED_KNEE * valve->knee))
+			to = fmax(to, fmin(valve->allowed * pow(slow_start, v->dt_s / STEP_S), MOST * valve->knee));
+		if (recovers && to > CLEARLY * valve->knee)
 			valve->cut = false;
 	}
 	valve->allowed = clamp_rate(to, v);
@@ -133,10 +99,10 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 void
 throttle_valve_blind(ThrottleValve *valve, const ThrottleValveStep *v)
 {
-	double		good = clamp_rate(fmax(valve->good, THROTTLE_START), v);
+	double		good = clamp_rate(fmax(valve->good, START), v);
 
 	valve->broken_s += v->dt_s;
-	if (valve->allowed <= 0 || valve->broken_s > BLIND_KEEPS_S)
+	if (valve->allowed <= 0 || valve->broken_s > LEARN_S)
 		valve->allowed = valve->allowed > 0 ? fmin(valve->allowed, good) : good;
 	valve->allowed = fmax(valve->allowed, v->floor);
 }

@@ -7,16 +7,6 @@
 
 #include "throttle.h"
 
-/* where growth begins, when nothing is known */
-#define THROTTLE_START		(4 * RATES_MB)
-/* more than this is no limit */
-#define THROTTLE_UNLIMITED	(65536 * RATES_MB)
-/* the time from a cut until it can be seen in the readings */
-#define THROTTLE_REACTION_S	1.0
-/* what was known is out of date after this time without a vacuum */
-#define THROTTLE_CALM_S		60.0
-#define THROTTLE_GOOD_TAU_S	600.0
-
 /* What all valves need of a step. */
 typedef struct ThrottleValveStep
 {

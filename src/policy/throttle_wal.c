@@ -11,14 +11,7 @@
 
 #include <math.h>
 
-/* in danger until it is so much better */
-#define SLOT_LEFT_AGAIN		0.25
-#define WAL_DISK_AGAIN_PCT	2.0
-/* a step while it is in danger, and a second afterwards */
-#define FALL			0.5
-#define RISE			0.25
-/* a limit so far above what is used is none */
-#define RISEN			4.0
+#include "throttle_constants.h"
 
 bool
 throttle_wal_is_danger(int limit)
@@ -42,16 +35,16 @@ step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
 	if (valve->bad)
 	{
 		double		from = fmin(valve->allowed > 0 ? valve->allowed : HUGE_VAL, used);
-		double		to = fmax(floor, from * FALL);
+		double		to = fmax(floor, from * CUT_LEAVES);
 
 		valve->moved_down = valve->allowed <= 0 || to < valve->allowed;
 		valve->allowed = to;
 	}
 	else if (valve->allowed > 0)
 	{
-		valve->allowed *= 1.0 + RISE * v->dt_s;
+		valve->allowed *= pow(GENTLE_STEP, v->dt_s / STEP_S);
 		valve->moved_up = true;
-		if (valve->allowed > RISEN * fmax(v->peak, THROTTLE_START))
+		if (FAR * valve->allowed > fmax(v->peak, START))
 			valve->allowed = 0;
 	}
 }
@@ -64,13 +57,13 @@ throttle_wal_step(ThrottleState *state, const ThrottleSettings *s, const Throttl
 	double		used = fmax(r->used.wal, 0);
 
 	step_danger(state, LIMIT_ARCHIVER,
-				r->archiver_failing || r->archiver_behind_bytes > THROTTLE_ARCHIVER_BEHIND,
-				r->archiver_behind_bytes < THROTTLE_ARCHIVER_BEHIND / 2,
+				r->archiver_failing || r->archiver_behind_bytes > ARCHIVER_BEHIND,
+				r->archiver_behind_bytes < ARCHIVER_BEHIND / 2,
 				r->archiver_failing ? THROTTLE_REASON_ARCHIVER_FAILS : THROTTLE_REASON_ARCHIVER_BEHIND,
 				used, floor, v, out);
 	step_danger(state, LIMIT_SLOTS,
-				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < THROTTLE_SLOT_LEFT * keep,
-				keep <= 0 || r->slot_left_bytes < 0 || r->slot_left_bytes >= SLOT_LEFT_AGAIN * keep,
+				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < SLOT_LEFT * keep,
+				keep <= 0 || r->slot_left_bytes < 0 || r->slot_left_bytes >= CLEARLY * SLOT_LEFT * keep,
 				THROTTLE_REASON_SLOT, used, floor, v, out);
 	step_danger(state, LIMIT_WAL_DISK,
 				s->wal_disk_pct > 0 && r->wal_disk_used_pct >= s->wal_disk_pct,

@@ -7,11 +7,6 @@
 
 #include "throttle_valve.h"
 
-/* WAL that waits to be archived: normal is a segment or two */
-#define THROTTLE_ARCHIVER_BEHIND	(1024 * RATES_MB)
-/* of max_slot_wal_keep_size */
-#define THROTTLE_SLOT_LEFT	0.2
-
 extern bool throttle_wal_is_danger(int limit);
 
 /* One step; while WAL is in danger its rate falls to the floor within seconds. */
