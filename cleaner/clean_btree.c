@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "clean_compat.h"
+#include "clean_point.h"
 
 /* What is to be removed from one leaf. */
 typedef struct Leaf
@@ -268,6 +269,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 	wanted.context = AllocSetContextCreate(CurrentMemoryContext, "key of an entry",
 										   ALLOCSET_SMALL_SIZES);
 	tuplesort_performsort(entries);
+	CLEAN_POINT("entries_sorted");
 	next_wanted(&wanted, entries, index);
 	while (wanted.tuple != NULL)
 	{
@@ -296,6 +298,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 				 !is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 		remove_entries(leaf, index, counts);
 		UnlockReleaseBuffer(leaf->buffer);
+		CLEAN_POINT("leaf_done");
 	}
 	pfree(leaf);
 	MemoryContextDelete(wanted.context);
