@@ -17,6 +17,7 @@ use Test::More;
 our @EXPORT = qw(
   build_cleaner install_cleaner replace_cleaner
   point_order point_is_passed
+  clean_once
   check_rows dead_items
 );
 
@@ -109,6 +110,20 @@ sub point_order
 }
 
 sub point_is_passed { return !-e $_[0]->data_dir . '/clean_point' }
+
+# clean_once NODE, TABLE: has it cleaned, and returns how that ended and how many rows were
+# removed ('done|200').
+sub clean_once
+{
+	my ($node, $table) = @_;
+	my $before = sql($node, 'SELECT coalesce(max(run_id), 0) FROM sweep.runs');
+
+	sql($node, "SELECT sweep.clean('$table')");
+	return poll_value($node, <<"END");
+SELECT outcome, tuples_removed FROM sweep.runs
+WHERE run_id > $before AND command = 'CLEAN' AND relid = '$table'::regclass ORDER BY run_id LIMIT 1
+END
+}
 
 # ---- what a table and its indexes hold
 

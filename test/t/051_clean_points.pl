@@ -93,7 +93,7 @@ END
 	return;
 }
 
-# Has a clean-up come to the point? It has not if somebody needed the dead rows after all.
+# Has a clean-up come to the point? It has not if an older transaction did not end in time.
 sub comes_to_point
 {
 	my ($before) = @_;
