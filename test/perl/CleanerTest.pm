@@ -129,7 +129,8 @@ END
 
 # check_rows NODE, TABLE, EXPECTED, { INDEX => CONDITION }, NAME: the rows of the table, and those
 # that each index finds by a condition which all rows meet, in one snapshot. EXPECTED are their
-# number and the sum of their ids ('10|55'). Nothing may be corrupt. It is one test.
+# number and the sum of their ids ('10|55'). Nothing may be corrupt, and no entry of an index may
+# have a row pointer that is unused: another row would take it. It is one test.
 sub check_rows
 {
 	my ($node, $table, $expected, $conditions, $name) = @_;
@@ -145,9 +146,21 @@ SELECT 'corrupt', t.* FROM verify_heapam('$table') t;
 SELECT 'checked', count(*) FROM
 	(SELECT bt_index_parent_check(indexrelid, true, true) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid
 	 WHERE indrelid = '$table'::regclass AND indisvalid AND relam = (SELECT oid FROM pg_am WHERE amname = 'btree')) x;
+WITH used AS (
+	SELECT format('(%s,%s)', b, lp)::tid AS tid
+	FROM generate_series(0, pg_relation_size('$table') / current_setting('block_size')::int - 1) b,
+		heap_page_items(get_raw_page('$table', b::int))
+	WHERE lp_flags <> 0),
+entries AS (
+	SELECT unnest(coalesce(e.tids, ARRAY[e.htid])) AS tid
+	FROM pg_index i,
+		generate_series(1, pg_relation_size(indexrelid) / current_setting('block_size')::int - 1) b,
+		bt_page_items(indexrelid::regclass::text, b::int) e
+	WHERE indrelid = '$table'::regclass AND indisvalid AND e.dead IS NOT NULL)
+SELECT 'unused', count(*) FROM entries WHERE NOT EXISTS (SELECT FROM used WHERE used.tid = entries.tid);
 END
 	my @names = ('table', sort keys %$conditions);
-	my $wanted = join("\n", map { "$_|$expected" } @names) . "\nchecked|" . scalar(keys %$conditions);
+	my $wanted = join("\n", map { "$_|$expected" } @names) . "\nchecked|" . scalar(keys %$conditions) . "\nunused|0";
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	return is("$out$err", $wanted, $name);
