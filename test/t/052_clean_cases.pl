@@ -176,10 +176,14 @@ CREATE TABLE spgist (id int PRIMARY KEY, p point) WITH (autovacuum_enabled = off
 CREATE INDEX ON spgist USING spgist (p);
 CREATE TABLE no_index (id int) WITH (autovacuum_enabled = off);
 CREATE TABLE used (id int PRIMARY KEY) WITH (autovacuum_enabled = off, user_catalog_table = on);
+CREATE FUNCTION clean_test_table_am(internal) RETURNS table_am_handler LANGUAGE c AS '$libdir/pg_sweep_cleaner';
+CREATE ACCESS METHOD other TYPE TABLE HANDLER clean_test_table_am;
+CREATE TABLE method (id int) USING other WITH (autovacuum_enabled = off);
 END
 cannot_be_cleaned($_, qr/it has an index that is neither btree nor BRIN/, "a table with an index of $_") for qw(hash gist spgist);
 cannot_be_cleaned('no_index', qr/it has no btree index/, 'a table without an index');
 cannot_be_cleaned('pg_class', qr/it is a catalog/, 'a catalog');
+cannot_be_cleaned('method', qr/its table access method is not heap/, 'a table of another access method');
 cannot_be_cleaned('used', qr/it is a catalog/, 'a table that is used as a catalog');
 sql($node, 'CREATE TABLE toasted (t text)');
 cannot_be_cleaned(sql($node, "SELECT reltoastrelid::regclass FROM pg_class WHERE relname = 'toasted'"),
