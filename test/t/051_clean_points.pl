@@ -109,6 +109,7 @@ sub comes_to_point
 	return 0;
 }
 
+# Returns how many row pointers were dead before, or nothing if no clean-up has come there.
 sub crash_at
 {
 	my ($point, $pass, $way) = @_;
@@ -117,17 +118,19 @@ sub crash_at
 	{
 		more_dead();
 		my $before = sql($node, 'SELECT coalesce(max(run_id), 0) FROM sweep.runs');
+		my $dead = dead_items($node, 't');
 		point_order($node, $point, $pass, $way);
-		return 1 if comes_to_point($before);
+		return $dead if comes_to_point($before);
 		# there may have been fewer pages than that
 		$pass = 1 + int($pass / 4);
 	}
-	return 0;
+	return;
 }
 
 # ---- crashes
 
 my %crashed;
+# that were so after a crash, and not before the clean-up
 my %dead;
 for my $round (0 .. $crashes - 1)
 {
@@ -140,18 +143,22 @@ for my $round (0 .. $crashes - 1)
 	$way = 'flush' if $locked && $way eq 'checkpoint';
 	my $name = "crash $round at $point, pass $pass, $way";
 
-	crash_at($point, $pass, $way) or BAIL_OUT("$name: no clean-up has come there");
+	my $dead = crash_at($point, $pass, $way) // die "$name: no clean-up has come there";
 	log_poll_ok($node, qr/terminated by signal 9.*database system is ready to accept connections/s, $offset, "$name: the server recovers");
 	# three crashes of our own processes switch pg_sweep off
 	sql($node, 'SELECT sweep.rearm()');
 	poll_until($node, 'SELECT launcher_pid IS NOT NULL FROM sweep.status') or die 'the launcher is not back';
 	# before a scan prunes anything
-	$dead{$way} += dead_items($node, 't');
+	$dead{"$point $way"} = dead_items($node, 't') - $dead;
 	check_rows($node, 't', expected(), \%condition, "$name: the table and its indexes are sound and have the same rows");
 	$crashed{"$point $way"}++;
 }
-note("$crashed{$_} x $_") for sort keys %crashed;
-cmp_ok($dead{flush}, '>', 0, "row pointers were left dead by crashes ($dead{flush})") if exists $dead{flush};
+note("$crashed{$_} x $_, $dead{$_} more dead row pointers") for sort keys %crashed;
+for my $point (qw(page_pruned leaf_done batch_committed))
+{
+	cmp_ok($dead{"$point $_"}, '>', 0, "a crash at $point, $_, has come into the middle")
+	  for grep { exists $dead{"$point $_"} } qw(flush checkpoint);
+}
 
 # ---- a clean-up after all the crashes, and a vacuum
 
