@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "clean_compat.h"
+#include "clean_point.h"
 
 /* What is to be removed from one leaf. */
 typedef struct Leaf
@@ -69,14 +70,14 @@ is_to_the_right(Relation index, BTScanInsert key, Page page)
 
 /*
  * The leaf for that key, under a cleanup lock.  InvalidBuffer if there is
- * none, or *pinned if somebody has it.
+ * none, or if somebody has it pinned: *pinned says which one.
  */
 static Buffer
-lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, bool *pinned)
+lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, BlockNumber *pinned)
 {
 	Buffer		buffer = compat_bt_search(index, target->heap, key);
 
-	*pinned = false;
+	*pinned = InvalidBlockNumber;
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
 	_bt_unlockbuf(index, buffer);
@@ -87,8 +88,8 @@ lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, bool *pinned)
 
 		if (!ConditionalLockBufferForCleanup(buffer))
 		{
+			*pinned = BufferGetBlockNumber(buffer);
 			ReleaseBuffer(buffer);
-			*pinned = true;
 			return InvalidBuffer;
 		}
 		_bt_checkpage(index, buffer);
@@ -264,23 +265,26 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 	Tuplesortstate *entries = rows->entries[which];
 	Leaf	   *leaf = palloc(sizeof(Leaf));
 	Wanted		wanted = {0};
+	BlockNumber last_pinned = InvalidBlockNumber;
 
 	wanted.context = AllocSetContextCreate(CurrentMemoryContext, "key of an entry",
 										   ALLOCSET_SMALL_SIZES);
 	tuplesort_performsort(entries);
+	CLEAN_POINT("entries_sorted");
 	next_wanted(&wanted, entries, index);
 	while (wanted.tuple != NULL)
 	{
-		bool		pinned;
+		BlockNumber pinned;
 
 		compat_vacuum_delay_point();
 		leaf->buffer = lock_leaf(target, index, wanted.key, &pinned);
 		if (!BufferIsValid(leaf->buffer))
 		{
-			if (pinned)
-				counts->leaves_pinned++;
-			else
+			if (pinned == InvalidBlockNumber)
 				counts->entries_not_found++;
+			else if (pinned != last_pinned)
+				counts->leaves_pinned++;
+			last_pinned = pinned;
 			next_wanted(&wanted, entries, index);
 			continue;
 		}
@@ -296,6 +300,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 				 !is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 		remove_entries(leaf, index, counts);
 		UnlockReleaseBuffer(leaf->buffer);
+		CLEAN_POINT("leaf_done");
 	}
 	pfree(leaf);
 	MemoryContextDelete(wanted.context);

@@ -10,22 +10,23 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 
+/* test/t/052_clean_cases.pl has a later one. */
+#ifndef CLEAN_OLDEST_SERVER
+#if PG_VERSION_NUM >= 170000
+#define CLEAN_OLDEST_SERVER	170000
+#elif PG_VERSION_NUM >= 160000
+#define CLEAN_OLDEST_SERVER	160004
+#else
+#define CLEAN_OLDEST_SERVER	150008
+#endif
+StaticAssertDecl(PG_VERSION_NUM >= CLEAN_OLDEST_SERVER,
+				 "the cleaner needs PostgreSQL 15.8, 16.4, 17 or later");
+#endif
+
 bool
 compat_server_is_known(void)
 {
-#if PG_VERSION_NUM < 170000
-	int			running = atoi(GetConfigOption("server_version_num", false, false));
-
-#if PG_VERSION_NUM >= 160000
-	StaticAssertStmt(PG_VERSION_NUM >= 160004, "the cleaner needs PostgreSQL 16.4 or later");
-	return running >= 160004;
-#else
-	StaticAssertStmt(PG_VERSION_NUM >= 150008, "the cleaner needs PostgreSQL 15.8 or later");
-	return running >= 150008;
-#endif
-#else
-	return true;
-#endif
+	return atoi(GetConfigOption("server_version_num", false, false)) >= CLEAN_OLDEST_SERVER;
 }
 
 Buffer

@@ -44,6 +44,13 @@
 	SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION)
 #endif
 
+/* A checkpoint without delay.  19 calls it by another name. */
+#ifdef CHECKPOINT_FAST
+#define COMPAT_CHECKPOINT_FAST CHECKPOINT_FAST
+#else
+#define COMPAT_CHECKPOINT_FAST CHECKPOINT_IMMEDIATE
+#endif
+
 /*
  * Is the server of a minor release whose functions are as at build time?  One of
  * 15.8 and 16.4 has an argument more.

@@ -24,6 +24,7 @@
 #include "pgstat.h"
 
 #include "clean_compat.h"
+#include "clean_point.h"
 
 /* test/t/047_clean_races.pl shows what happens without either guard. */
 #ifdef CLEAN_WITHOUT_LSN_CHECK
@@ -103,6 +104,7 @@ recycle_page(const CleanBatch *batch, int first, int end, Relation heap, CleanCo
 	int			count = 0;
 	Size		space;
 
+	CLEAN_POINT("page_before_recycling");
 	buffer = ReadBuffer(heap, block);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	page = BufferGetPage(buffer);
@@ -128,7 +130,9 @@ recycle_page(const CleanBatch *batch, int first, int end, Relation heap, CleanCo
 		ItemIdSetUnused(PageGetItemId(page, unused[i]));
 	PageTruncateLinePointerArray(page);
 	MarkBufferDirty(buffer);
+	CLEAN_POINT("page_not_logged");
 	compat_log_unused(heap, buffer, unused, count);
+	CLEAN_POINT("page_logged");
 	END_CRIT_SECTION();
 
 	space = PageGetHeapFreeSpace(page);
@@ -136,6 +140,7 @@ recycle_page(const CleanBatch *batch, int first, int end, Relation heap, CleanCo
 	RecordPageWithFreeSpace(heap, block, space);
 	pgstat_update_heap_dead_tuples(heap, count);
 	counts->recycled += count;
+	CLEAN_POINT("page_recycled");
 }
 
 void
@@ -158,7 +163,9 @@ clean_batch_recycle(const CleanBatch *batch, Relation heap, CleanCounts *counts)
 			recycle_page(batch, first, end, heap, counts);
 		first = end;
 	}
+	CLEAN_POINT("all_recycled");
 	/* or those who insert would not find the space */
 	FreeSpaceMapVacuumRange(heap, ItemPointerGetBlockNumber(&batch->rows[0].tid),
 							Min(last + 1, blocks));
+	CLEAN_POINT("space_known");
 }

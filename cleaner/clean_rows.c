@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 
 #include "clean_compat.h"
+#include "clean_point.h"
 
 /* A row of one page, with its keys. */
 typedef struct DeadRow
@@ -300,6 +301,7 @@ prune(CleanRows *rows, CleanTarget *target, DeadPage *dead, Buffer buffer, Clean
 		space = PageGetHeapFreeSpace(page);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		RecordPageWithFreeSpace(target->heap, block, space);
+		CLEAN_POINT("page_pruned");
 	}
 	if (BufferIsValid(vmbuffer))
 		ReleaseBuffer(vmbuffer);
@@ -327,7 +329,10 @@ clean_rows_take(CleanRows *rows, CleanTarget *target, Buffer buffer, CleanCounts
 	}
 	MemoryContextSwitchTo(old);
 	if (dead->count > 0)
+	{
+		CLEAN_POINT("keys_computed");
 		prune(rows, target, dead, buffer, counts);
+	}
 	ResetPerTupleExprContext(target->estate);
 	MemoryContextDelete(context);
 }

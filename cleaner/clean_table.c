@@ -23,6 +23,7 @@
 
 #include "clean_btree.h"
 #include "clean_compat.h"
+#include "clean_point.h"
 #include "clean_target.h"
 
 #define BATCH_ROWS		100000	/* 1.6 MB, and their keys within work_mem */
@@ -56,6 +57,7 @@ take_rows(CleanRows *rows, CleanTarget *target, BlockNumber *block, const CleanL
 		buffer = ReadBufferExtended(target->heap, MAIN_FORKNUM, *block, RBM_NORMAL, strategy);
 		clean_rows_take(rows, target, buffer, counts);
 		ReleaseBuffer(buffer);
+		CLEAN_POINT("page_done");
 	}
 	if (*block >= blocks)
 		*block = InvalidBlockNumber;
@@ -102,7 +104,9 @@ clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
 			if (rows.count > 0)
 				clean_btree(&rows, &target, i, counts);
 			tuplesort_end(rows.entries[i]);
+			CLEAN_POINT("index_done");
 		}
+		CLEAN_POINT("indexes_done");
 		if (rows.count > 0)
 			FreeSpaceMapVacuumRange(target.heap, ItemPointerGetBlockNumber(&rows.rows[0].tid),
 									ItemPointerGetBlockNumber(&rows.rows[rows.count - 1].tid) + 1);
@@ -111,6 +115,7 @@ clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
 		MemoryContextSwitchTo(caller);
 		if (kept > 0)
 			batch = clean_batch_make(rows.rows, kept);
+		CLEAN_POINT("batch_made");
 	}
 	PopActiveSnapshot();
 	MemoryContextSwitchTo(caller);
@@ -162,7 +167,10 @@ recycle_ripe(Waiting *waiting, CleanJob *job)
 		done = clean_table_recycle(job->relid, waiting->batches[i], &job->counts);
 		CommitTransactionCommand();
 		if (done)
+		{
+			CLEAN_POINT("recycling_committed");
 			clean_batch_free(waiting->batches[i]);
+		}
 		else
 			waiting->batches[left++] = waiting->batches[i];
 	}
@@ -224,6 +232,7 @@ sweep_clean_table(CleanJob *job)
 		MemoryContextSwitchTo(caller);
 		batch = clean_table_batch(job->relid, &block, &limits, &job->counts, &why_not);
 		CommitTransactionCommand();
+		CLEAN_POINT("batch_committed");
 		MemoryContextSwitchTo(caller);
 		if (why_not != NULL)
 		{

@@ -1,6 +1,6 @@
 /*
  * clean_test.c
- *		The two stages one by one, for tests.
+ *		The two stages one by one, for tests, and a table access method.
  *
  * The extension does not declare these functions.  A test does, as superuser.
  * What the first has left to be recycled the second one keeps from call to
@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/tableam.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -69,4 +70,15 @@ clean_test_recycle(PG_FUNCTION_ARGS)
 	clean_batch_free(kept);
 	kept = NULL;
 	return counts_text(&counts, NULL);
+}
+
+/* clean_test_table_am(internal): a table access method that is not heap, with all that heap has */
+PG_FUNCTION_INFO_V1(clean_test_table_am);
+Datum
+clean_test_table_am(PG_FUNCTION_ARGS)
+{
+	static TableAmRoutine routine;
+
+	routine = *GetHeapamTableAmRoutine();
+	PG_RETURN_POINTER(&routine);
 }

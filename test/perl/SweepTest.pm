@@ -52,12 +52,12 @@ END
 
 sub sweep_conf { return $base_conf }
 
-# sweep_node NAME, conf => TEXT, init => [...], start => 0, extension => 0
+# sweep_node NAME, conf => TEXT, init => [...], start => 0, extension => 0, install_path => PATH
 # A started server with the extension in the database postgres.
 sub sweep_node
 {
 	my ($name, %args) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, $args{install_path} ? (install_path => $args{install_path}) : ());
 
 	$node->init(@{ $args{init} // [] });
 	$node->append_conf('postgresql.conf', $base_conf . ($args{conf} // ''));

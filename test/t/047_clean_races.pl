@@ -5,30 +5,14 @@
 use strict;
 use warnings FATAL => 'all';
 
-use File::Copy qw(copy);
-use File::Path qw(make_path);
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use CleanerTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
-
-my $source = "$FindBin::RealBin/../..";
-
-# Builds the library with a macro, and returns where it is.
-sub build
-{
-	my ($name, $macro) = @_;
-	my $dir = PostgreSQL::Test::Utils::tempdir($name);
-
-	make_path("$dir/cleaner", "$dir/src/worker");
-	copy($_, "$dir/cleaner") or die "$_: $!" for glob("$source/cleaner/*.[ch]"), "$source/cleaner/Makefile";
-	copy("$source/src/worker/clean_job.h", "$dir/src/worker") or die $!;
-	system_or_bail('make', '-s', '-C', "$dir/cleaner", "PG_CONFIG=$ENV{PG_CONFIG}", "COPT=$macro");
-	return "$dir/cleaner/pg_sweep_cleaner";
-}
 
 my $node = PostgreSQL::Test::Cluster->new('clean_races');
 $node->init;
@@ -126,13 +110,13 @@ END
 	return ($recycled, scalar(grep { $_ eq '150' } split /\n/, $rows), check_table('epoch'));
 }
 
-my $library = build('whole', '');
+my $library = build_cleaner('whole', '');
 my ($recycled, $row, $sound) = aba($library);
 like($recycled, qr/recycled 0 changed 1/, 'ABA: the page has changed, nothing is recycled');
 is($row, '', 'no row is found under the key of another one');
 ok($sound, 'the index is sound');
 
-($recycled, $row, $sound) = aba(build('no_lsn', '-DCLEAN_WITHOUT_LSN_CHECK'));
+($recycled, $row, $sound) = aba(build_cleaner('no_lsn', '-DCLEAN_WITHOUT_LSN_CHECK'));
 like($recycled, qr/recycled 1 /, 'ABA without the guard: it is recycled');
 is($row, 'third', 'and a wrong row is found, so the test can tell');
 
@@ -141,7 +125,7 @@ like($recycled, qr/^ later .*recycled 1 /, 'epoch: it is recycled when the reade
 is($row, 0, 'the reader does not see the deleted row');
 ok($sound, 'the index is sound');
 
-($recycled, $row, $sound) = epoch(build('no_epoch', '-DCLEAN_WITHOUT_EPOCH'));
+($recycled, $row, $sound) = epoch(build_cleaner('no_epoch', '-DCLEAN_WITHOUT_EPOCH'));
 like($recycled, qr/recycled 1 .* later /, 'epoch without the guard: it is recycled at once');
 is($row, 1, 'and the reader sees a deleted row, so the test can tell');
 
