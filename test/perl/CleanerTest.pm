@@ -118,7 +118,7 @@ sub clean_once
 	my ($node, $table) = @_;
 	my $before = sql($node, 'SELECT coalesce(max(run_id), 0) FROM sweep.runs');
 
-	sql($node, "SELECT sweep.clean('$table')");
+	sql($node, "SELECT sweep.clean('$table', by_row => true)");
 	return poll_value($node, <<"END");
 SELECT outcome, tuples_removed FROM sweep.runs
 WHERE run_id > $before AND command = 'CLEAN' AND relid = '$table'::regclass ORDER BY run_id LIMIT 1

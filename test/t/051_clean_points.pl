@@ -97,7 +97,7 @@ sub comes_to_point
 	my $until = time + $PostgreSQL::Test::Utils::timeout_default / 3;
 
 	# the server may crash before it answers
-	eval { $node->psql('postgres', "SELECT sweep.clean('t')") };
+	eval { $node->psql('postgres', "SELECT sweep.clean('t', by_row => true)") };
 	while (time < $until)
 	{
 		return 1 if point_is_passed($node);
@@ -164,7 +164,7 @@ for my $point (qw(page_pruned leaf_done batch_committed))
 
 more_dead();
 my $before = sql($node, 'SELECT coalesce(max(run_id), 0) FROM sweep.runs');
-sql($node, "SELECT sweep.clean('t')");
+sql($node, "SELECT sweep.clean('t', by_row => true)");
 is(poll_value($node, "SELECT outcome FROM sweep.runs WHERE run_id > $before AND command = 'CLEAN'"),
 	'done', 'the table can still be cleaned');
 check_rows($node, 't', expected(), \%condition, 'which leaves it sound');

@@ -146,7 +146,7 @@ my $holder = session($node);
 sql($node, 'DELETE FROM unready WHERE id % 10 = 1');
 nobody_needs_it();
 $holder->query_safe('BEGIN; ALTER INDEX unready_pkey SET TABLESPACE pg_default');
-sql($node, "SELECT sweep.clean('unready')");
+sql($node, "SELECT sweep.clean('unready', by_row => true)");
 poll_ok($node, "SELECT attempts > 0 FROM sweep.queue WHERE relname = 'unready' AND request_id IS NOT NULL",
 	'it does not wait for the lock of an index, and comes again');
 poll_ok($node, "SELECT count(*) > 0 FROM sweep.runs WHERE relname = 'unready' AND outcome = 'skipped' AND reason LIKE '%lock not available'",
@@ -190,7 +190,7 @@ cannot_be_cleaned(sql($node, "SELECT reltoastrelid::regclass FROM pg_class WHERE
 	qr/it is neither a table nor a materialized view/, 'a TOAST table');
 
 my ($failed, undef, $error) = $node->psql('postgres',
-	"CREATE TEMPORARY TABLE own (id int PRIMARY KEY); SELECT sweep.clean('own')");
+	"CREATE TEMPORARY TABLE own (id int PRIMARY KEY); SELECT sweep.clean('own', by_row => true)");
 isnt($failed, 0, 'a temporary table cannot be cleaned');
 like($error, qr/"own" is a temporary table/, 'and who asks is told why');
 
