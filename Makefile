@@ -79,7 +79,7 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy budget cost futile gin governor insert locks million overhead replica retail scout slowdisk standby visits)
+MEASUREMENTS = $(addprefix bench-,accuracy aside budget cost futile gin governor insert locks million overhead replica retail scout slowdisk standby visits)
 
 .PHONY: demo test unit format format-check bench bench-smoke $(MEASUREMENTS)
 

@@ -36,6 +36,7 @@
 #include "server/features.h"
 #include "server/next_checkpoint.h"
 #include "shmem.h"
+#include "state/cleanings.h"
 #include "state/decisions.h"
 #include "state/history.h"
 #include "state/hold.h"
@@ -195,6 +196,12 @@ is_in_scope(const Decision *decision, void *arg)
 	return decision->kind != DECISION_OUT_OF_SCOPE;
 }
 
+static bool
+is_not_off(const Cleaning *cleaning, void *arg)
+{
+	return cleaning->kind != CLEANING_OFF;
+}
+
 /*
  * Does everything that follows from the settings, at start and at each
  * reload.
@@ -205,6 +212,7 @@ apply_settings(void)
 	bgworker_publish_settings();
 	databases_forget_when_read();	/* sweep.databases may have changed */
 	decision_forget(is_in_scope, NULL); /* so may sweep.scope */
+	cleaning_forget(is_not_off, NULL);	/* and sweep.cleaner */
 }
 
 /*

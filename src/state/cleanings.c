@@ -8,7 +8,6 @@
  */
 #include "state/cleanings.h"
 
-#include "miscadmin.h"
 #include "storage/ipc.h"
 
 #include "policy/clean_plan.h"
@@ -131,7 +130,7 @@ cleaning_forget(bool (*keep) (const Cleaning *cleaning, void *arg), void *arg)
 	{
 		Cleaning   *c = place(i);
 
-		if (c->kind != CLEANING_NONE && c->key.dboid == MyDatabaseId && !keep(c, arg))
+		if (c->kind != CLEANING_NONE && !keep(c, arg))
 			c->kind = CLEANING_NONE;
 	}
 	LWLockRelease(shmem_lock(LOCK_CLEANINGS));

@@ -71,7 +71,7 @@ extern bool cleaning_get(DecisionKey key, Cleaning *cleaning);
 /* Remembers it.  If there is no room, another one is forgotten. */
 extern void cleaning_put(const Cleaning *cleaning);
 
-/* Forgets those tables of this database for which keep() is false. */
+/* Forgets the tables for which keep() is false. */
 extern void cleaning_forget(bool (*keep) (const Cleaning *cleaning, void *arg), void *arg);
 
 /* Copies all, palloc'd. */

@@ -129,7 +129,7 @@ cleaned_table_is_there(const Cleaning *cleaning, void *arg)
 {
 	const Inventory *inventory = arg;
 
-	return cleaning->last_at >= inventory->at ||
+	return cleaning->key.dboid != MyDatabaseId || cleaning->last_at >= inventory->at ||
 		hash_search(inventory->relids, &cleaning->key.relid, HASH_FIND, NULL) != NULL;
 }
 
