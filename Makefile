@@ -88,16 +88,14 @@ demo:
 	@tools/setup build demo >&2
 	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
 	@tools/install >&2
-	@tools/venv >&2
-	@.venv/bin/pgsweep demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(JSON),--json)
+	@venv=$$(tools/venv) && "$$venv/bin/pgsweep" demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(JSON),--json)
 
 # OUTPUT=FILE RESUME=FILE; BENCH_FLAGS for all other options of pgsweep bench
 bench bench-smoke:
 	@tools/setup build demo >&2
 	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
 	@tools/install >&2
-	@tools/venv bench >&2
-	@.venv/bin/pgsweep bench all $(if $(filter bench-smoke,$@),day --smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
+	@venv=$$(tools/venv bench) && "$$venv/bin/pgsweep" bench all $(if $(filter bench-smoke,$@),day --smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
 		$(if $(RESUME),--resume $(RESUME)) $(BENCH_FLAGS)
 
 ifneq ($(PG),)
