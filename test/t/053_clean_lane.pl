@@ -19,11 +19,13 @@ autovacuum_vacuum_cost_delay = 0
 shared_buffers = 256MB
 END
 
-# Pages that are nearly empty make tables and indexes large.
+# Pages that are nearly empty make tables and indexes large. Nobody else vacuums it meanwhile,
+# and is cancelled.
 sub make
 {
 	my ($table, $rows) = @_;
 
+	sql($node, "SELECT sweep.hold('1 h')");
 	sql($node, <<"END");
 CREATE TABLE $table (id int, name text, pad text) WITH (fillfactor = 10);
 INSERT INTO $table SELECT i, md5(i::text), repeat('x', 150) FROM generate_series(1, $rows) i;
@@ -32,6 +34,7 @@ CREATE INDEX ${table}_name ON $table (name) WITH (fillfactor = 10);
 END
 	# another session, because what this one has inserted is counted when it ends
 	sql($node, "VACUUM (FREEZE, ANALYZE) $table");
+	sql($node, "SELECT sweep.hold('0')");
 	return;
 }
 
