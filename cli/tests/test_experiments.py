@@ -153,7 +153,7 @@ def test_cleaner_on_a_server(tmp_path: Path) -> None:
         assert found[f"accounts_mb_{access}"] > 10
         assert found[f"tps_{access}"] > 0
     (variant,) = experiment.variants
-    assert any("no cleaner" in note for note in variant.notes)
+    assert any("off by default" in note for note in variant.notes)
     (raw,) = variant.raw["repeats"]
     for access in ("uniform", "gaussian"):
         assert raw[access]["mb_before"]["accounts_ext"] > 0

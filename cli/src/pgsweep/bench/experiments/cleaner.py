@@ -48,8 +48,8 @@ INSERT INTO pgbench_history (tid, bid, aid, delta, mtime)
     VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
 END;
 """
-NO_CLEANER = (
-    "pg_sweep has no cleaner of single rows in this release: this shows its vacuums only, "
+CLEANER_OFF = (
+    "pg_sweep's cleaner of single rows is off by default: this shows its vacuums only, "
     "which are expected to be as good as core's, no better."
 )
 SHORT = (
@@ -89,7 +89,7 @@ def measure(lab: Lab, options: Options) -> Measured:
     """Measure both kinds of access on one server."""
     measured = Measured(notes=[SHORT])
     if lab.library:
-        measured.notes.insert(0, NO_CLEANER)
+        measured.notes.insert(0, CLEANER_OFF)
     for access in (UNIFORM, GAUSSIAN):
         _measure_access(lab, options, access, measured)
     return measured
