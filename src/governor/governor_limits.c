@@ -182,7 +182,8 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	out->active = sensors->users.active;
 	out->waiting = sensors->users.waiting_io + sensors->users.waiting_wal;
 	out->commits_s = commits_s(now);
-	out->io_pressure_pct = sensors->users.psi_some_pct;
+	out->io_pressure_pct = sensors->users.io_pressure_pct;
+	out->cpu_pressure_pct = sensors->users.cpu_pressure_pct;
 	out->base_backups = sensors->users.base_backups;
 	out->wal = sensors->wal.state;
 	out->archiver_failing = sensors->wal.archiver_failing;

@@ -39,7 +39,7 @@
 
 #define WALSENDERS_LIMIT	256
 
-#define PSI_PATH			"/proc/pressure/io"
+#define PSI_PATH			"/proc/pressure"
 #define CGROUP_PATH			"/proc/self/cgroup"
 #define CGROUP_MOUNT		"/sys/fs/cgroup"
 #define PRESSURE_LEN		256
@@ -59,10 +59,18 @@ static int	walsender_pids[WALSENDERS_LIMIT];
 static int	walsenders = 0;
 static int	base_backups = 0;
 
-static char psi_path[MAXPGPATH];	/* empty: not looked for yet */
-static Pressure psi_before;
-static TimestampTz psi_before_at = 0;
-static double psi_pct = -1;
+/* In how much of the time somebody waited for a device, or for a processor. */
+typedef struct PressureSensor
+{
+	const char *what;			/* as the kernel names it */
+	char		path[MAXPGPATH];	/* empty: not looked for yet */
+	Pressure	before;
+	TimestampTz before_at;		/* 0: nothing to compare with */
+	double		pct;
+} PressureSensor;
+
+static PressureSensor io_pressure = {"io"};
+static PressureSensor cpu_pressure = {"cpu"};
 
 static bool
 is_walsender(int pid)
@@ -198,7 +206,7 @@ look_at_walsenders(void)
  * none of our business.  Else the machine's.
  */
 static void
-find_pressure(void)
+find_pressure(PressureSensor *sensor)
 {
 	static const char *const mounts[] = {CGROUP_MOUNT, CGROUP_MOUNT "/unified"};
 	char		text[1024];
@@ -210,51 +218,52 @@ find_pressure(void)
 	{
 		for (int i = 0; i < lengthof(mounts); i++)
 		{
-			snprintf(psi_path, sizeof(psi_path), "%s%s/io.pressure", mounts[i], group);
-			if (system_file_read(psi_path, pressure, sizeof(pressure)) > 0)
+			snprintf(sensor->path, sizeof(sensor->path), "%s%s/%s.pressure", mounts[i], group,
+					 sensor->what);
+			if (system_file_read(sensor->path, pressure, sizeof(pressure)) > 0)
 				return;
 		}
 	}
-	strlcpy(psi_path, PSI_PATH, sizeof(psi_path));
+	snprintf(sensor->path, sizeof(sensor->path), "%s/%s", PSI_PATH, sensor->what);
 }
 
 /* -1 and the reason when there is none. */
 static double
-read_pressure(TimestampTz now, char *why)
+read_pressure(PressureSensor *sensor, TimestampTz now, char *why)
 {
 	char		text[PRESSURE_LEN];
 	Pressure	p;
-	double		elapsed_us = (double) (now - psi_before_at);
+	double		elapsed_us = (double) (now - sensor->before_at);
 
-	if (psi_path[0] == '\0')
-		find_pressure();
-	if (system_file_read(psi_path, text, sizeof(text)) < 0)
+	if (sensor->path[0] == '\0')
+		find_pressure(sensor);
+	if (system_file_read(sensor->path, text, sizeof(text)) < 0)
 	{
 		snprintf(why, SENSOR_WHY_LEN, "no pressure information: %s: %s",
-				 psi_path, strerror(errno));
-		psi_before_at = 0;
+				 sensor->path, strerror(errno));
+		sensor->before_at = 0;
 		return -1;
 	}
 	if (!pressure_parse(text, &p))
 	{
 		snprintf(why, SENSOR_WHY_LEN, "no pressure information: %s is not to be understood",
-				 psi_path);
-		psi_before_at = 0;
+				 sensor->path);
+		sensor->before_at = 0;
 		return -1;
 	}
-	if (psi_before_at != 0 && elapsed_us >= 0 && elapsed_us < PSI_SHORTEST_US)
-		return psi_pct;
+	if (sensor->before_at != 0 && elapsed_us >= 0 && elapsed_us < PSI_SHORTEST_US)
+		return sensor->pct;
 	/* without a step before, the kernel's own average is what there is */
-	if (psi_before_at == 0 || elapsed_us < 0 || elapsed_us > SENSOR_STALE_MS * 1000)
-		psi_pct = p.avg10;
+	if (sensor->before_at == 0 || elapsed_us < 0 || elapsed_us > SENSOR_STALE_MS * 1000)
+		sensor->pct = p.avg10;
 	else
-		psi_pct = pressure_pct(&psi_before, &p, elapsed_us);
-	if (psi_pct < 0)
+		sensor->pct = pressure_pct(&sensor->before, &p, elapsed_us);
+	if (sensor->pct < 0)
 		snprintf(why, SENSOR_WHY_LEN, "no pressure information: the counter in %s went back",
-				 psi_path);
-	psi_before = p;
-	psi_before_at = now;
-	return psi_pct;
+				 sensor->path);
+	sensor->before = p;
+	sensor->before_at = now;
+	return sensor->pct;
 }
 
 void
@@ -270,7 +279,8 @@ sensor_users_read(UsersReading *out, TimestampTz now)
 	out->waiting_wal = waiting_wal / samples;
 	out->waiting_lwlock = waiting_lwlock / samples;
 	out->base_backups = base_backups;
-	out->psi_some_pct = read_pressure(now, out->why);
+	out->io_pressure_pct = read_pressure(&io_pressure, now, out->io_why);
+	out->cpu_pressure_pct = read_pressure(&cpu_pressure, now, out->cpu_why);
 
 	samples = 0;
 	active = waiting_io = waiting_wal = waiting_lwlock = 0;

@@ -98,7 +98,7 @@ void
 sensors_sense(SensorsReading *out, const SensorsWanted *wanted, TimestampTz now)
 {
 	memset(out, 0, sizeof(*out));
-	out->users.psi_some_pct = -1;
+	out->users.io_pressure_pct = out->users.cpu_pressure_pct = -1;
 	out->wal.disk_used_pct = -1;
 	out->wal.slot_left_bytes = -1;
 

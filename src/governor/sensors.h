@@ -39,7 +39,10 @@ typedef struct UsersReading
 	double		waiting_wal;
 	double		waiting_lwlock;
 	int			base_backups;
-	double		psi_some_pct;
+	double		io_pressure_pct;	/* negative: unknown, and why */
+	double		cpu_pressure_pct;
+	char		io_why[128];
+	char		cpu_why[128];
 	char		why[128];
 } UsersReading;
 

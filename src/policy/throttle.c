@@ -326,6 +326,8 @@ smallest(const ThrottleState *state, ThrottleResult *out)
 	{
 		double		allowed = state->valves[i].allowed;
 
+		if (i == LIMIT_USERS && state->users.drains)
+			allowed = fmin(allowed, out->floor);
 		out->limits[i].allowed = allowed < UNLIMITED ? allowed : 0;
 		if (allowed <= 0 || throttle_wal_is_danger(i))
 			continue;

@@ -15,7 +15,8 @@
  * growth by the time since the last cut (RFC 9438, CUBIC); yielding when others
  * wait longer than they do without us (RFC 6817, LEDBAT); collecting small
  * excesses until they cannot be chance (Page 1954, "Continuous Inspection Schemes",
- * the cumulative sum).
+ * the cumulative sum); emptying the queue that was too much (Cardwell et al. 2016,
+ * "BBR: Congestion-Based Congestion Control", its state Drain).
  */
 #ifndef SWEEP_POLICY_THROTTLE_H
 #define SWEEP_POLICY_THROTTLE_H
@@ -71,6 +72,7 @@ typedef struct ThrottleReading
 	double		io_pressure_pct;	/* time in which somebody, the vacuum
 									 * included, waits for a device (the
 									 * kernel's PSI, some); negative: unknown */
+	double		cpu_pressure_pct;	/* the same for a processor */
 	int			base_backups;
 
 	SensorState wal;
@@ -194,7 +196,8 @@ typedef struct ThrottleUsers
 	double		absent_s;		/* nobody was active */
 	int			base_backups;
 	bool		started;
-	bool		idle;			/* the device has room */
+	bool		elsewhere;		/* is what they wait for, not at the device */
+	bool		drains;			/* since a cut they still wait */
 	ThrottleCause cause;
 } ThrottleUsers;
 

@@ -4,8 +4,11 @@
  *		way?  Pure.
  *
  * Two questions, because neither answer is enough.  What the device and the kernel
- * tell is known at once, but not of a disk behind a network, or one whose burst
- * budget is used up: there only trying tells.  So a cut is an experiment.  What
+ * tell is known at once, but not of a disk behind a network, one whose burst budget
+ * is used up, or one that a container may not use fully: there only trying tells.
+ * Such a device seems to have room.  So that users wait for something else is
+ * believed only where there is something else, which is a processor.  A cut is an
+ * experiment.  What
  * users wait beyond the usual is averaged before it and after it.  A cut that
  * helped nobody is taken back, and none is made for a while, which gets longer each
  * time.
@@ -28,6 +31,12 @@ throttle_device_is_idle(const ThrottleReading *r)
 		return false;
 	/* the pressure alone tells, too: it is of all devices */
 	return known || r->io_pressure_pct >= 0;
+}
+
+bool
+throttle_processors_are_free(const ThrottleReading *r)
+{
+	return r->cpu_pressure_pct >= 0 && r->cpu_pressure_pct <= IDLE_PCT;
 }
 
 static void

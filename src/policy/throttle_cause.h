@@ -8,11 +8,11 @@
 
 #include "throttle_valve.h"
 
-/*
- * Neither busy nor slow: then it is not what users wait for, whatever they wait for
- * (a processor, most often).  False when nothing is known of the device.
- */
+/* Neither busy nor slow, as far as it tells.  False when nothing is known of it. */
 extern bool throttle_device_is_idle(const ThrottleReading *r);
+
+/* Then it is not a processor that users wait for.  False when nothing is known. */
+extern bool throttle_processors_are_free(const ThrottleReading *r);
 
 /*
  * A cut is an experiment.  Call this in each step: how many users wait now, and how

@@ -240,8 +240,9 @@
 /*
  * A device has room when it is busy for less of the time than this, and the kernel
  * says that somebody waits for it, the vacuum included, for less of the time than
- * this.  It must answer within IDLE_LATENCY_MS, too.  Larger: users wait for a device
- * that is said to have room.  Smaller: a vacuum yields to users who wait for a
+ * this.  It must answer within IDLE_LATENCY_MS, too.  The processors are free when
+ * somebody waits for one for less of the time than this.  Larger: users wait for a
+ * device that is said to have room.  Smaller: a vacuum yields to users who wait for a
  * processor.
  */
 #define IDLE_PCT		40.0

@@ -186,9 +186,21 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 bool
 throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve, double waiting, double dt_s)
 {
-	return u->started && !u->idle && throttle_cause_may_cut(&u->cause) &&
+	return u->started && !u->elsewhere && throttle_cause_may_cut(&u->cause) &&
 		valve->since_cut_s + dt_s >= REACTION_S &&
 		excess_after(u, waiting, dt_s) > u->hurt;
+}
+
+/*
+ * What a rate that was too much has left in the device's queue is in the users' way
+ * until the device has done it.  Beside half of that rate and what users write, this
+ * takes many times as long as without.  So a cut rate begins when users wait as usual
+ * again, or when another cut may be made.
+ */
+static bool
+drains(const ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r)
+{
+	return u->drains && valve->since_cut_s < REACTION_S && beyond_usual(u, r->waiting) > 0;
 }
 
 /* It has been too long: less, from where it is. */
@@ -204,6 +216,7 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 		u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
 	}
 	throttle_valve_cut(valve, fmax(CUT_LEAVES, 1 - CUT_LEAVES / CLEARLY * u->excess / u->hurt), v);
+	u->drains = true;
 	/* less of a cut teaches nothing */
 	if (valve->allowed < NEAR * before)
 		throttle_cause_cut(&u->cause, before);
@@ -222,13 +235,14 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 
 	observe(u, valve, r, v);
 	add_excess(u, r, v);
-	u->idle = v->room;
+	u->elsewhere = v->room && !throttle_processors_are_free(r);
 	throttle_cause_observe(&u->cause, valve, r->waiting, beyond_usual(u, r->waiting), v);
 	backup = yield_to_backup(u, valve, r, v);
 	absent = is_absent(u);
 	if (backup)
 		calm = THROTTLE_REASON_BASE_BACKUP;
 
+	u->drains = v->running && drains(u, valve, r);
 	if (!v->running)
 	{
 		u->excess = 0;
@@ -239,16 +253,19 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	{
 		bool		may_cut = throttle_cause_may_cut(&u->cause);
 
-		if (!u->idle && may_cut)
+		if (!u->elsewhere && may_cut)
 		{
 			yield(u, valve, v);
 			return THROTTLE_REASON_USERS;
 		}
 		u->excess = 0;
-		calm = u->idle ? THROTTLE_REASON_NOT_DEVICE : THROTTLE_REASON_INNOCENT;
+		calm = u->elsewhere ? THROTTLE_REASON_NOT_DEVICE : THROTTLE_REASON_INNOCENT;
 	}
 	if (valve->since_cut_s < REACTION_S)
 		u->excess = 0;
+
+	if (u->drains)
+		return THROTTLE_REASON_USERS;
 
 	listens = !absent && u->listened_s < LISTEN_S;
 	if (listens && valve->allowed > fmax(START, v->floor))

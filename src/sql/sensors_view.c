@@ -64,6 +64,12 @@ put_disk(FunctionCallInfo fcinfo, const DiskReading *d)
 }
 
 static void
+put_pressure(FunctionCallInfo fcinfo, const char *name, SensorState state, double pct, const char *why)
+{
+	put(fcinfo, name, state == SENSOR_OK && pct < 0 ? SENSOR_ABSENT : state, pct, "%", why);
+}
+
+static void
 put_users(FunctionCallInfo fcinfo, const UsersReading *u)
 {
 	put(fcinfo, "users_active", u->state, u->active, "sessions", "");
@@ -71,8 +77,8 @@ put_users(FunctionCallInfo fcinfo, const UsersReading *u)
 	put(fcinfo, "users_waiting_wal", u->state, u->waiting_wal, "sessions", "");
 	put(fcinfo, "users_waiting_lwlock", u->state, u->waiting_lwlock, "sessions", "");
 	put(fcinfo, "base_backups", u->state, u->base_backups, "backups", "");
-	put(fcinfo, "io_pressure", u->state == SENSOR_OK && u->psi_some_pct < 0 ? SENSOR_ABSENT : u->state,
-		u->psi_some_pct, "%", u->why);
+	put_pressure(fcinfo, "io_pressure", u->state, u->io_pressure_pct, u->io_why);
+	put_pressure(fcinfo, "cpu_pressure", u->state, u->cpu_pressure_pct, u->cpu_why);
 }
 
 static void

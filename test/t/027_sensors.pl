@@ -80,7 +80,7 @@ sub write_wal
 
 # ---- what is there at all
 
-is(sql($node, 'SELECT count(*), count(DISTINCT name), count(unit) FROM sweep.sensors()'), '21|21|21', 'one row a number');
+is(sql($node, 'SELECT count(*), count(DISTINCT name), count(unit) FROM sweep.sensors()'), '22|22|22', 'one row a number');
 is(sql($node, "SELECT string_agg(name, ' ') FROM sweep.sensors() WHERE name ~ '^(users|wal|standbys)' AND (state <> 'ok' OR value IS NULL)"),
 	'', 'users, WAL and standbys are known everywhere');
 sensor_ok($node, 'vacuum_cpu', "state = 'ok' AND value = 0", 'no vacuum, no processor time');
@@ -105,7 +105,7 @@ else
 sql($node, 'CREATE ROLE nobody LOGIN; CREATE ROLE watcher LOGIN IN ROLE pg_monitor');
 my (undef, undef, $refused) = $node->psql('postgres', 'SET ROLE nobody; SELECT * FROM sweep.sensors()');
 like($refused, qr/ERROR:  permission denied for (schema sweep|function sensors)/, 'not everybody');
-is(sql($node, 'SET ROLE watcher; SELECT count(*) FROM sweep.sensors()'), '21', 'pg_monitor may');
+is(sql($node, 'SET ROLE watcher; SELECT count(*) FROM sweep.sensors()'), '22', 'pg_monitor may');
 
 # ---- users
 

@@ -1,5 +1,6 @@
 # Beside users a vacuum of ours reads in small pieces, where the server reads several pages
-# at once (17 on) and tells how large its reads were (18 on).
+# at once (17 on) and tells how large its reads were (18 on). It also has a small ring, so
+# that it soon waits for its WAL.
 
 use strict;
 use warnings FATAL => 'all';
@@ -35,12 +36,23 @@ sub read_size
 		  . " AND object = 'relation' AND reads > 50");
 }
 
+# Pages that took another buffer than one of the vacuum's own: these make its ring.
+sub ring_pages
+{
+	return sql($node, "SELECT (read_bytes / 8192 - reuses)::bigint FROM pg_stat_io WHERE backend_type = 'background worker'"
+		  . " AND context = 'vacuum' AND object = 'relation' AND reads > 50");
+}
+
 reload_with($node, 'sweep.mode' => 'act');
 my $bytes = read_size(1);
 cmp_ok($bytes, '<=', 32768, "adaptive: small reads ($bytes)");
+my $pages = ring_pages();
+cmp_ok($pages, '<=', 64, "adaptive: a small ring ($pages pages)");
 sql($node, 'DELETE FROM large WHERE id % 20 = 1');
 reload_with($node, 'sweep.adaptive' => 'off');
 $bytes = read_size(2);
 cmp_ok($bytes, '>', 65536, "not adaptive: as the server is set ($bytes)");
+$pages = ring_pages();
+cmp_ok($pages, '>', 128, "not adaptive: as the server is set ($pages pages)");
 
 done_testing();

@@ -45,10 +45,10 @@ for my $seconds (86400, 3600, 900)
 	poll_ok($node, 'SELECT workers = 0 FROM sweep.status', "$seconds s back: a worker lingers, and leaves");
 }
 
-# What has been counted in the last hour and day stays in it, and is not of the future.
+# What has been counted in the last hour and day stays there, and is not of the future.
 poll_ok($node, "SELECT bool_and(t.vacuums = r.count)"
 	  . " FROM sweep.totals t, (SELECT count(*) FROM sweep.runs WHERE command <> 'ANALYZE' AND started_by = 'sweep') r WHERE t.started_by = 'sweep'",
-	'the totals of the hour and the day have all vacuums');
+	'the totals of the hour, the day and of all time have all vacuums');
 is(sql($node, "SELECT count(*) FROM sweep.history WHERE hour > clock_timestamp() + $offset * interval '1 second'"), '0', 'no hour begins in the future');
 
 # An order of a user lasts as long as was said: not longer, and not shorter.

@@ -76,7 +76,8 @@ server(double tps, double demand, uint64_t seed)
 	sv.s.floor = 2 * MB;
 	sv.r.users = SENSOR_OK;
 	sv.r.produced_rows_s = -1;
-	sv.r.io_pressure_pct = -1;	/* a device of which nothing is known */
+	/* a device of which nothing is known */
+	sv.r.io_pressure_pct = sv.r.cpu_pressure_pct = -1;
 	sv.tps = tps;
 	sv.demand = demand;
 	sv.seed = seed;
@@ -337,6 +338,7 @@ test_idle_device(void)
 	sv.r.busy_pct = 15;
 	sv.r.latency_ms = 0.2;
 	sv.r.io_pressure_pct = 10;
+	sv.r.cpu_pressure_pct = 95;
 	run(&disk, all, 1, 30);
 	sv.demand = 200 * MB;
 	sv.r.waiting = 0;
@@ -354,25 +356,57 @@ test_idle_device(void)
 		step_all(&disk, all, 1);
 	}
 	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1.01, "users wait for a processor", "after 20 s the vacuum does not");
+}
 
-	/*
-	 * a cloud disk whose burst budget is used up says nothing of itself
-	 * either, but the kernel sees them wait
-	 */
-	sv = server(300, 0, 7);
+/*
+ * A cloud disk whose burst budget is used up, and a container's limit, say nothing of
+ * themselves.  The kernel sees users wait.  Or it sees them wait too short a time, but
+ * no processor that they could wait for.
+ */
+static void
+test_untold_limit(double io_pressure_pct, double cpu_pressure_pct, const char *name)
+{
+	Disk		disk = {15 * MB, 0};
+	Server		sv = server(300, 0, 7);
+	Server	   *all[] = {&sv};
+
 	sv.r.disk = SENSOR_OK;
 	sv.r.busy_pct = 15;
 	sv.r.latency_ms = 0.2;
-	sv.r.io_pressure_pct = 80;
-	disk.capacity = 15 * MB;
-	disk.backlog = 0;
+	sv.r.io_pressure_pct = io_pressure_pct;
+	sv.r.cpu_pressure_pct = cpu_pressure_pct;
 	run(&disk, all, 1, 30);
 	sv.demand = 60 * MB;
 	run(&disk, all, 1, 60);
 	forget(&sv);
 	run(&disk, all, 1, 120);
-	ok_between(sv.commits_hurt / sv.commits, 0, 0.05, "a bottleneck that the device does not tell", "is found");
-	ok_between(sv.vacuumed / (120 * 12 * MB), 0.3, 1, "a bottleneck that the device does not tell", "and used");
+	ok_between(sv.commits_hurt / sv.commits, 0, 0.05, name, "is found");
+	ok_between(sv.vacuumed / (120 * 12 * MB), 0.3, 1, name, "and used");
+}
+
+/* What was queued before a cut is done before the vacuum goes on, at half its rate. */
+static void
+test_drain(void)
+{
+	Disk		disk = {15 * MB, 0};
+	Server		sv = server(100, 0, 12);
+	Server	   *all[] = {&sv};
+	double		cut_to;
+
+	run(&disk, all, 1, 30);
+	sv.demand = 60 * MB;
+	for (int i = 0; i < 4 * 120 && sv.out.decision != THROTTLE_BACK_OFF; i++)
+		step_all(&disk, all, 1);
+	cut_to = sv.state.valves[LIMIT_USERS].allowed;
+	ok_between(cut_to / MB, 5, 15, "a cut", "leaves half");
+	disk.backlog = 6 * MB;
+	step_all(&disk, all, 1);
+	ok_between(disk.backlog / MB, 2, 3, "a cut", "something is queued");
+	ok_between(sv.out.allowed.total / sv.out.floor, 1, 1, "a cut", "which is waited for");
+	for (int i = 0; i < 4 && sv.out.allowed.total <= sv.out.floor; i++)
+		step_all(&disk, all, 1);
+	ok_between(disk.backlog / MB, 0, 0.1, "a cut", "until it is done");
+	ok_between(sv.out.allowed.total / cut_to, 0.99, 1.05, "a cut", "then it is half");
 }
 
 /*
@@ -388,6 +422,7 @@ test_bursts(void)
 
 	sv.r.disk = SENSOR_OK;
 	sv.r.latency_ms = 0.1;
+	sv.r.cpu_pressure_pct = 5;
 	for (int i = 0; i < 4 * 180; i++)
 	{
 		bool		still = i % 100 >= 97;
@@ -484,6 +519,9 @@ main(void)
 	test_no_learning_time();
 	test_overload();
 	test_idle_device();
+	test_untold_limit(80, 95, "a limit that the device does not tell, but the kernel");
+	test_untold_limit(30, 5, "a limit that nobody tells, with free processors");
+	test_drain();
 	test_bursts();
 	test_garbage();
 	test_load_grows();

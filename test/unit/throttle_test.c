@@ -33,7 +33,7 @@ busy(double rate)
 	sv.s.floor = 2 * MB;
 	sv.r.produced_rows_s = -1;
 	sv.r.vacuums = sv.r.yielding = 1;
-	sv.r.io_pressure_pct = -1;
+	sv.r.io_pressure_pct = sv.r.cpu_pressure_pct = -1;
 	sv.r.used.total = sv.r.yielding_used = rate;
 	sv.r.used.wal = rate / 4;
 	return sv;
