@@ -61,23 +61,22 @@ next_wanted(Wanted *wanted, Tuplesortstate *entries, Relation index)
 	MemoryContextSwitchTo(old);
 }
 
-/* Is it further to the right than all that belongs on this leaf? */
-static bool
-is_to_the_right(Relation index, BTScanInsert key, Page page)
+bool
+clean_btree_is_to_the_right(Relation index, BTScanInsert key, Page page)
 {
 	return !P_RIGHTMOST(BTPageGetOpaque(page)) && _bt_compare(index, key, page, P_HIKEY) > 0;
 }
 
 /*
- * The leaf for that key, under a cleanup lock.  InvalidBuffer if there is
- * none, or if somebody has it pinned: *pinned says which one.
+ * The leaf for that key, under a cleanup lock, or InvalidBuffer if there is
+ * none.  If somebody has it pinned, it is locked for reading, and *pinned set.
  */
 static Buffer
-lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, BlockNumber *pinned)
+lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, bool *pinned)
 {
 	Buffer		buffer = compat_bt_search(index, target->heap, key);
 
-	*pinned = InvalidBlockNumber;
+	*pinned = false;
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
 	_bt_unlockbuf(index, buffer);
@@ -88,13 +87,13 @@ lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, BlockNumber *pi
 
 		if (!ConditionalLockBufferForCleanup(buffer))
 		{
-			*pinned = BufferGetBlockNumber(buffer);
-			ReleaseBuffer(buffer);
-			return InvalidBuffer;
+			*pinned = true;
+			_bt_lockbuf(index, buffer, BT_READ);
+			return buffer;
 		}
 		_bt_checkpage(index, buffer);
 		page = BufferGetPage(buffer);
-		if (!P_IGNORE(BTPageGetOpaque(page)) && !is_to_the_right(index, key, page))
+		if (!P_IGNORE(BTPageGetOpaque(page)) && !clean_btree_is_to_the_right(index, key, page))
 			return buffer;
 		if (P_RIGHTMOST(BTPageGetOpaque(page)))
 		{
@@ -265,7 +264,6 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 	Tuplesortstate *entries = rows->entries[which];
 	Leaf	   *leaf = palloc(sizeof(Leaf));
 	Wanted		wanted = {0};
-	BlockNumber last_pinned = InvalidBlockNumber;
 
 	wanted.context = AllocSetContextCreate(CurrentMemoryContext, "key of an entry",
 										   ALLOCSET_SMALL_SIZES);
@@ -274,18 +272,24 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 	next_wanted(&wanted, entries, index);
 	while (wanted.tuple != NULL)
 	{
-		BlockNumber pinned;
+		bool		pinned;
 
 		compat_vacuum_delay_point();
 		leaf->buffer = lock_leaf(target, index, wanted.key, &pinned);
 		if (!BufferIsValid(leaf->buffer))
 		{
-			if (pinned == InvalidBlockNumber)
-				counts->entries_not_found++;
-			else if (pinned != last_pinned)
-				counts->leaves_pinned++;
-			last_pinned = pinned;
+			counts->entries_not_found++;
 			next_wanted(&wanted, entries, index);
+			continue;
+		}
+		if (pinned)
+		{
+			counts->leaves_pinned++;
+			do
+				next_wanted(&wanted, entries, index);
+			while (wanted.tuple != NULL &&
+				   !clean_btree_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
+			_bt_relbuf(index, leaf->buffer);
 			continue;
 		}
 		leaf->ndeletable = leaf->nupdatable = leaf->nrows = 0;
@@ -297,7 +301,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 				counts->entries_not_found++;
 			next_wanted(&wanted, entries, index);
 		} while (wanted.tuple != NULL &&
-				 !is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
+				 !clean_btree_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 		remove_entries(leaf, index, counts);
 		UnlockReleaseBuffer(leaf->buffer);
 		CLEAN_POINT("leaf_done");

@@ -5,6 +5,10 @@
 #ifndef CLEAN_BTREE_H
 #define CLEAN_BTREE_H
 
+#include "postgres.h"
+
+#include "access/nbtree.h"
+
 #include "clean_rows.h"
 
 /*
@@ -12,5 +16,8 @@
  * notes in each row that its entry was removed.
  */
 extern void clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts);
+
+/* Is the key further to the right than all that belongs on this page? */
+extern bool clean_btree_is_to_the_right(Relation index, BTScanInsert key, Page page);
 
 #endif							/* CLEAN_BTREE_H */

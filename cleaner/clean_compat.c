@@ -8,6 +8,7 @@
 #include "access/visibilitymap.h"
 #include "access/xloginsert.h"
 #include "pgstat.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
 /* test/t/052_clean_cases.pl has a later one. */
@@ -19,14 +20,27 @@
 #else
 #define CLEAN_OLDEST_SERVER	150008
 #endif
-StaticAssertDecl(PG_VERSION_NUM >= CLEAN_OLDEST_SERVER,
-				 "the cleaner needs PostgreSQL 15.8, 16.4, 17 or later");
 #endif
 
 bool
 compat_server_is_known(void)
 {
+	/* built for an older one: see compat_prune() */
+	if (PG_VERSION_NUM < CLEAN_OLDEST_SERVER)
+		return false;
 	return atoi(GetConfigOption("server_version_num", false, false)) >= CLEAN_OLDEST_SERVER;
+}
+
+bool
+compat_buffer_is_dirty(Buffer buffer)
+{
+	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
+
+#if PG_VERSION_NUM >= 190000
+	return (pg_atomic_read_u64(&desc->state) & BM_DIRTY) != 0;
+#else
+	return (pg_atomic_read_u32(&desc->state) & BM_DIRTY) != 0;
+#endif
 }
 
 Buffer
@@ -52,10 +66,15 @@ compat_pin_map(Relation heap, BlockNumber block, Buffer *vmbuffer)
 #endif
 }
 
-void
+int
 compat_prune(Relation heap, Buffer buffer, Buffer vmbuffer, GlobalVisState *vistest)
 {
+#if PG_VERSION_NUM < CLEAN_OLDEST_SERVER
+	elog(ERROR, "the cleaner was built for a server that it does not know");
+	return 0;
+#else
 	OffsetNumber current = InvalidOffsetNumber;
+	int			gone;
 #if PG_VERSION_NUM >= 190000
 	PruneFreezeResult result;
 	PruneFreezeParams params = {
@@ -69,23 +88,24 @@ compat_prune(Relation heap, Buffer buffer, Buffer vmbuffer, GlobalVisState *vist
 	};
 
 	heap_page_prune_and_freeze(&params, &result, &current, NULL, NULL);
-	if (result.ndeleted > result.nnewlpdead)
-		pgstat_update_heap_dead_tuples(heap, result.ndeleted - result.nnewlpdead);
+	gone = result.ndeleted - result.nnewlpdead;
 #elif PG_VERSION_NUM >= 170000
 	PruneFreezeResult result;
 
 	heap_page_prune_and_freeze(heap, buffer, vistest, 0, NULL, &result, PRUNE_ON_ACCESS,
 							   &current, NULL, NULL);
-	if (result.ndeleted > result.nnewlpdead)
-		pgstat_update_heap_dead_tuples(heap, result.ndeleted - result.nnewlpdead);
+	gone = result.ndeleted - result.nnewlpdead;
 #else
 	int			nnewlpdead;
 	int			ndeleted;
 
 	ndeleted = heap_page_prune(heap, buffer, InvalidTransactionId, vistest,
 							   InvalidTransactionId, 0, &nnewlpdead, &current);
-	if (ndeleted > nnewlpdead)
-		pgstat_update_heap_dead_tuples(heap, ndeleted - nnewlpdead);
+	gone = ndeleted - nnewlpdead;
+#endif
+	if (gone > 0)
+		pgstat_update_heap_dead_tuples(heap, gone);
+	return Max(gone, 0);
 #endif
 }
 

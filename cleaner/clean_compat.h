@@ -57,14 +57,38 @@
  */
 extern bool compat_server_is_known(void);
 
+/* The root of a btree, locked for reading, or InvalidBuffer if it is empty. */
+#if PG_VERSION_NUM >= 160000
+#define compat_bt_root(index, heap)	_bt_getroot((index), (heap), BT_READ)
+#else
+#define compat_bt_root(index, heap)	_bt_getroot((index), BT_READ)
+#endif
+
+/* 16 renamed what names a file. */
+#if PG_VERSION_NUM >= 160000
+#define compat_read_recent(rel, block, buffer) \
+	ReadRecentBuffer((rel)->rd_locator, MAIN_FORKNUM, (block), (buffer))
+#define compat_buffer_tag(tag, rel, block) \
+	InitBufferTag((tag), &(rel)->rd_locator, MAIN_FORKNUM, (block))
+#else
+#define compat_read_recent(rel, block, buffer) \
+	ReadRecentBuffer((rel)->rd_node, MAIN_FORKNUM, (block), (buffer))
+#define compat_buffer_tag(tag, rel, block) \
+	INIT_BUFFERTAG(*(tag), (rel)->rd_node, MAIN_FORKNUM, (block))
+#endif
+
+/* Has the page been changed since it was written?  Of a pinned buffer. */
+extern bool compat_buffer_is_dirty(Buffer buffer);
+
 /* The leaf on which that key is or would be, locked for reading, or InvalidBuffer. */
 extern Buffer compat_bt_search(Relation index, Relation heap, BTScanInsert key);
 
 /*
  * Prunes a page on which the caller has a cleanup lock.  vmbuffer is pinned
- * before as far as the major wants it, see compat_pin_map().
+ * before as far as the major wants it, see compat_pin_map().  Returns how many
+ * rows are gone without a trace: members of HOT chains.
  */
-extern void compat_prune(Relation heap, Buffer buffer, Buffer vmbuffer, GlobalVisState *vistest);
+extern int	compat_prune(Relation heap, Buffer buffer, Buffer vmbuffer, GlobalVisState *vistest);
 
 /* Pins the map's page of a block, where compat_prune() wants it. */
 extern void compat_pin_map(Relation heap, BlockNumber block, Buffer *vmbuffer);

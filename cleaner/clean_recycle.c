@@ -60,6 +60,34 @@ clean_batch_free(CleanBatch *batch)
 	pfree(batch);
 }
 
+/* One page of the free space map covers about so many of the table. */
+#define MAP_PAGE_COVERS	4000
+
+/*
+ * The space of each page was noted on its own page of the map.  Whoever
+ * inserts begins at the root.  Pages of the map between distant rows are not
+ * looked at: of a large table they would be many.
+ */
+void
+clean_tell_space(Relation heap, const CleanRow *rows, int count)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
+	int			first = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		BlockNumber block = ItemPointerGetBlockNumber(&rows[i].tid);
+
+		CHECK_FOR_INTERRUPTS();
+		if (block >= blocks)
+			break;				/* a VACUUM has cut the file */
+		if (i + 1 < count && ItemPointerGetBlockNumber(&rows[i + 1].tid) - block < MAP_PAGE_COVERS)
+			continue;
+		FreeSpaceMapVacuumRange(heap, ItemPointerGetBlockNumber(&rows[first].tid), block + 1);
+		first = i + 1;
+	}
+}
+
 static bool
 is_among(VirtualTransactionId vxid, const VirtualTransactionId *others, int count)
 {
@@ -147,7 +175,6 @@ void
 clean_batch_recycle(const CleanBatch *batch, Relation heap, CleanCounts *counts)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(heap);
-	BlockNumber last = ItemPointerGetBlockNumber(&batch->rows[batch->count - 1].tid);
 	int			first = 0;
 
 	while (first < batch->count)
@@ -164,8 +191,6 @@ clean_batch_recycle(const CleanBatch *batch, Relation heap, CleanCounts *counts)
 		first = end;
 	}
 	CLEAN_POINT("all_recycled");
-	/* or those who insert would not find the space */
-	FreeSpaceMapVacuumRange(heap, ItemPointerGetBlockNumber(&batch->rows[0].tid),
-							Min(last + 1, blocks));
+	clean_tell_space(heap, batch->rows, batch->count);
 	CLEAN_POINT("space_known");
 }

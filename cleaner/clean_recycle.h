@@ -38,6 +38,12 @@ typedef struct CleanBatch
 extern CleanBatch *clean_batch_make(const CleanRow *rows, int count);
 extern void clean_batch_free(CleanBatch *batch);
 
+/*
+ * Lets those who insert find the space on the pages of these rows, which are
+ * in their order.
+ */
+extern void clean_tell_space(Relation heap, const CleanRow *rows, int count);
+
 /* Is its epoch over?  In a transaction. */
 extern bool clean_batch_is_ripe(CleanBatch *batch, Relation heap);
 

@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 
 #include "clean_compat.h"
+#include "clean_cost.h"
 #include "clean_point.h"
 
 /* A row of one page, with its keys. */
@@ -35,6 +36,7 @@ typedef struct DeadRow
 {
 	OffsetNumber root;
 	HeapTuple	tuple;
+	bool		is_free;		/* it takes no I/O to remove its entries */
 	Datum	   *values[CLEAN_INDEXES_MAX];	/* NULL: not in that index */
 	bool	   *isnull[CLEAN_INDEXES_MAX];
 } DeadRow;
@@ -42,12 +44,16 @@ typedef struct DeadRow
 typedef struct DeadPage
 {
 	int			count;
+	int			left;			/* of which the keys cannot be computed */
+	int			hot;			/* dead members of chains that live */
 	DeadRow		rows[MaxHeapTuplesPerPage];
 } DeadPage;
 
 void
-clean_rows_begin(CleanRows *rows, CleanTarget *target, int limit, int work_mem)
+clean_rows_begin(CleanRows *rows, CleanTarget *target, int limit, int work_mem, bool only_free)
 {
+	rows->only_free = only_free;
+	rows->page = palloc(sizeof(DeadPage));
 	rows->limit = limit;
 	rows->count = 0;
 	rows->rows = palloc(sizeof(CleanRow) * limit);
@@ -100,14 +106,16 @@ point_at(HeapTuple tuple, Relation heap, Buffer buffer, OffsetNumber offset)
  * Follows the HOT chain that begins at a root.  If all its members are dead,
  * `last` is the last one, whose keys all indexes have: an index that was
  * built since has only these, and for an older one a HOT update changes none.
+ * If one lives, *hot counts the dead ones before it.
  */
 static bool
-chain_is_dead(Relation heap, Buffer buffer, OffsetNumber root, GlobalVisState *vistest, HeapTuple last)
+chain_is_dead(Relation heap, Buffer buffer, OffsetNumber root, GlobalVisState *vistest,
+			  HeapTuple last, int *hot)
 {
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber offset = root;
 	TransactionId updated_by = InvalidTransactionId;
-	bool		found = false;
+	int			found = 0;
 
 	/* no chain is longer than its page has items */
 	for (int i = 0; i < MaxHeapTuplesPerPage; i++)
@@ -133,15 +141,18 @@ chain_is_dead(Relation heap, Buffer buffer, OffsetNumber root, GlobalVisState *v
 			!TransactionIdEquals(HeapTupleHeaderGetXmin(tuple.t_data), updated_by))
 			break;
 		if (!is_dead(&tuple, buffer, vistest))
+		{
+			*hot += found;
 			return false;
+		}
 		*last = tuple;
-		found = true;
+		found++;
 		if (!HeapTupleHeaderIsHotUpdated(tuple.t_data))
 			break;
 		updated_by = HeapTupleHeaderGetUpdateXid(tuple.t_data);
 		offset = ItemPointerGetOffsetNumber(&tuple.t_data->t_ctid);
 	}
-	return found;
+	return found > 0;
 }
 
 /*
@@ -192,7 +203,6 @@ find_dead(DeadPage *dead, const CleanTarget *target, Buffer buffer, CleanCounts 
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber last_offset = PageGetMaxOffsetNumber(page);
 
-	dead->count = 0;
 	if (PageIsNew(page) || PageIsAllVisible(page))
 		return;
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= last_offset; offset++)
@@ -205,11 +215,11 @@ find_dead(DeadPage *dead, const CleanTarget *target, Buffer buffer, CleanCounts 
 		if (ItemIdIsNormal(item) &&
 			HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)))
 			continue;
-		if (!chain_is_dead(target->heap, buffer, offset, target->vistest, &last))
+		if (!chain_is_dead(target->heap, buffer, offset, target->vistest, &last, &dead->hot))
 			continue;
 		if (!was_committed(&last) || needs_toast(target, &last))
 		{
-			counts->rows_left++;
+			dead->left++;
 			continue;
 		}
 		dead->rows[dead->count].root = offset;
@@ -224,15 +234,18 @@ find_dead(DeadPage *dead, const CleanTarget *target, Buffer buffer, CleanCounts 
  */
 
 static void
-compute_keys(DeadRow *row, CleanTarget *target)
+compute_keys(DeadRow *row, const CleanRows *rows, CleanTarget *target)
 {
 	ExprContext *econtext = GetPerTupleExprContext(target->estate);
 
+	row->is_free = true;
 	ExecStoreHeapTuple(row->tuple, target->slot, false);
-	for (int i = 0; i < target->btrees; i++)
+	/* no key is needed of a row that will be left */
+	for (int i = 0; i < target->btrees && row->is_free; i++)
 	{
 		CleanIndex *index = &target->indexes[i];
 		TupleDesc	desc = RelationGetDescr(index->rel);
+		IndexTuple	entry;
 
 		row->values[i] = NULL;
 		if (index->predicate != NULL && !ExecQual(index->predicate, econtext))
@@ -245,7 +258,14 @@ compute_keys(DeadRow *row, CleanTarget *target)
 		 * if the entry would be too large, that is known before anything is
 		 * changed
 		 */
-		pfree(index_form_tuple(desc, row->values[i], row->isnull[i]));
+		entry = index_form_tuple(desc, row->values[i], row->isnull[i]);
+		if (rows->only_free)
+		{
+			entry->t_tid = row->tuple->t_self;
+			ItemPointerSetOffsetNumber(&entry->t_tid, row->root);
+			row->is_free = clean_cost_entry_is_free(target, i, entry, rows->moment);
+		}
+		pfree(entry);
 	}
 	ExecClearTuple(target->slot);
 }
@@ -289,11 +309,11 @@ prune(CleanRows *rows, CleanTarget *target, DeadPage *dead, Buffer buffer, Clean
 	}
 	else
 	{
-		compat_prune(target->heap, buffer, vmbuffer, target->vistest);
+		counts->rows_hot += compat_prune(target->heap, buffer, vmbuffer, target->vistest);
 		lsn = PageGetLSN(page);
 		for (int i = 0; i < dead->count; i++)
 		{
-			if (ItemIdIsDead(PageGetItemId(page, dead->rows[i].root)))
+			if (dead->rows[i].is_free && ItemIdIsDead(PageGetItemId(page, dead->rows[i].root)))
 				dead->rows[i - left] = dead->rows[i];
 			else
 				left++;
@@ -310,25 +330,45 @@ prune(CleanRows *rows, CleanTarget *target, DeadPage *dead, Buffer buffer, Clean
 	counts->rows += dead->count - left;
 }
 
+/* Is there something to prune, which takes no I/O?  The caller has the page locked. */
+static bool
+has_free_garbage(Buffer buffer, const CleanRows *rows, const CleanTarget *target)
+{
+	TransactionId dead_since = ((PageHeader) BufferGetPage(buffer))->pd_prune_xid;
+
+	return !PageIsAllVisible(BufferGetPage(buffer)) && TransactionIdIsValid(dead_since) &&
+		compat_is_removable(target->vistest, dead_since) &&
+		clean_cost_page_is_free(buffer, rows->moment);
+}
+
 void
 clean_rows_take(CleanRows *rows, CleanTarget *target, Buffer buffer, CleanCounts *counts)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dead rows of a page",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	DeadPage   *dead = palloc(sizeof(DeadPage));
+	DeadPage   *dead = rows->page;
+	int			removable = 0;
 
+	dead->count = dead->left = dead->hot = 0;
+	if (rows->only_free)
+		rows->moment = clean_cost_moment();
 	counts->pages++;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	find_dead(dead, target, buffer, counts);
+	if (!rows->only_free || has_free_garbage(buffer, rows, target))
+		find_dead(dead, target, buffer, counts);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (int i = 0; i < dead->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		compute_keys(&dead->rows[i], target);
+		compute_keys(&dead->rows[i], rows, target);
+		removable += dead->rows[i].is_free;
 	}
 	MemoryContextSwitchTo(old);
-	if (dead->count > 0)
+	counts->rows_left += dead->left;
+	counts->rows_costly += dead->count - removable;
+	/* a page in memory may have nothing but dead members of HOT chains */
+	if (removable > 0 || (rows->only_free && dead->hot > 0 && dead->count + dead->left == 0))
 	{
 		CLEAN_POINT("keys_computed");
 		prune(rows, target, dead, buffer, counts);

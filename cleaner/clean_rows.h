@@ -23,12 +23,17 @@ typedef struct CleanRow
 	XLogRecPtr	lsn;			/* of its page, when it became LP_DEAD */
 } CleanRow;
 
+struct DeadPage;
+
 /* A batch of dead rows, in the order of their row pointers. */
 typedef struct CleanRows
 {
 	CleanRow   *rows;
 	int			count;
 	int			limit;
+	struct DeadPage *page;		/* what is looked at */
+	bool		only_free;		/* only rows of which the removal takes no I/O */
+	XLogRecPtr	moment;			/* if only_free: see clean_cost.h */
 	Tuplesortstate *entries[CLEAN_INDEXES_MAX]; /* of each btree */
 } CleanRows;
 
@@ -36,7 +41,7 @@ typedef struct CleanRows
  * Begins a batch of at most `limit` rows (at least MaxHeapTuplesPerPage).
  * work_mem in kB is for all the sorts together.
  */
-extern void clean_rows_begin(CleanRows *rows, CleanTarget *target, int limit, int work_mem);
+extern void clean_rows_begin(CleanRows *rows, CleanTarget *target, int limit, int work_mem, bool only_free);
 
 /* Is there room for another page? */
 extern bool clean_rows_have_room(const CleanRows *rows);

@@ -8,14 +8,12 @@
 #include "clean_table.h"
 
 #include "access/table.h"
-#include "access/visibilitymap.h"
 #include "access/xact.h"
 #include "commands/progress.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/backend_progress.h"
 #include "storage/bufmgr.h"
-#include "storage/freespace.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -33,37 +31,22 @@
 
 /* Looks at pages until the batch is full. */
 static void
-take_rows(CleanRows *rows, CleanTarget *target, BlockNumber *block, const CleanLimits *limits,
+take_rows(CleanRows *rows, CleanTarget *target, CleanWalk *walk, const CleanLimits *limits,
 		  CleanCounts *counts)
 {
-	BlockNumber blocks = RelationGetNumberOfBlocks(target->heap);
-	BufferAccessStrategy strategy = GetAccessStrategy(BAS_VACUUM);
-	Buffer		vmbuffer = InvalidBuffer;
-	int			looked = 0;
-
 	pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_SCAN_HEAP);
-	pgstat_progress_update_param(PROGRESS_VACUUM_TOTAL_HEAP_BLKS, blocks);
-	for (; *block < blocks; (*block)++)
+	clean_walk_open(walk, target->heap);
+	for (int looked = 0; looked < limits->pages && clean_rows_have_room(rows); looked++)
 	{
-		Buffer		buffer;
+		Buffer		buffer = clean_walk_next(walk);
 
-		CHECK_FOR_INTERRUPTS();
-		if (VM_ALL_VISIBLE(target->heap, *block, &vmbuffer))
-			continue;
-		if (looked++ == limits->pages || !clean_rows_have_room(rows))
+		if (!BufferIsValid(buffer))
 			break;
-		pgstat_progress_update_param(PROGRESS_VACUUM_HEAP_BLKS_SCANNED, *block);
-		compat_vacuum_delay_point();
-		buffer = ReadBufferExtended(target->heap, MAIN_FORKNUM, *block, RBM_NORMAL, strategy);
 		clean_rows_take(rows, target, buffer, counts);
 		ReleaseBuffer(buffer);
 		CLEAN_POINT("page_done");
 	}
-	if (*block >= blocks)
-		*block = InvalidBlockNumber;
-	if (BufferIsValid(vmbuffer))
-		ReleaseBuffer(vmbuffer);
-	FreeAccessStrategy(strategy);
+	clean_walk_close(walk);
 }
 
 /* Keeps those whose entry was removed from every index.  Returns how many they are. */
@@ -81,11 +64,13 @@ keep_removed(CleanRows *rows, const CleanTarget *target)
 }
 
 CleanBatch *
-clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
+clean_table_batch(Oid relid, CleanWalk *walk, const CleanLimits *limits,
 				  CleanCounts *counts, const char **why_not)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(caller, "cleaning", ALLOCSET_DEFAULT_SIZES);
+
+	/* an error frees it, too */
+	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "cleaning", ALLOCSET_DEFAULT_SIZES);
 	CleanTarget target;
 	CleanRows	rows;
 	CleanBatch *batch = NULL;
@@ -96,8 +81,9 @@ clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (clean_target_open(relid, &target, why_not))
 	{
-		clean_rows_begin(&rows, &target, Max(limits->rows, MaxHeapTuplesPerPage), limits->work_mem);
-		take_rows(&rows, &target, block, limits, counts);
+		clean_rows_begin(&rows, &target, Max(limits->rows, MaxHeapTuplesPerPage), limits->work_mem,
+						 walk->cached != NULL);
+		take_rows(&rows, &target, walk, limits, counts);
 		pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_VACUUM_INDEX);
 		for (int i = 0; i < target.btrees; i++)
 		{
@@ -108,8 +94,7 @@ clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
 		}
 		CLEAN_POINT("indexes_done");
 		if (rows.count > 0)
-			FreeSpaceMapVacuumRange(target.heap, ItemPointerGetBlockNumber(&rows.rows[0].tid),
-									ItemPointerGetBlockNumber(&rows.rows[rows.count - 1].tid) + 1);
+			clean_tell_space(target.heap, rows.rows, rows.count);
 		kept = keep_removed(&rows, &target);
 		clean_target_close(&target);
 		MemoryContextSwitchTo(caller);
@@ -205,15 +190,33 @@ wait_until_ripe(Waiting *waiting, CleanJob *job)
 	}
 }
 
+/* test/t/052_clean_cases.pl has another one. */
+#ifndef CLEAN_JOB_SIZE
+#define CLEAN_JOB_SIZE	sizeof(CleanJob)
+#endif
+
 PGDLLEXPORT void sweep_clean_table(CleanJob *job);
+
+static void clean_table(CleanJob *job);
 
 /* See CleanFunction. */
 void
 sweep_clean_table(CleanJob *job)
 {
+	if (job->size != CLEAN_JOB_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("library \"pg_sweep_cleaner\" does not fit the \"pg_sweep\" that the server has loaded"),
+				 errhint("Restart the server so that it loads the newer library.")));
+	clean_table(job);
+}
+
+static void
+clean_table(CleanJob *job)
+{
 	MemoryContext caller = CurrentMemoryContext;
 	CleanLimits limits = {BATCH_ROWS, BATCH_PAGES, job->work_mem_kb};
-	BlockNumber block = 0;
+	CleanWalk	walk = {.cached = job->cached,.ncached = job->ncached};
 	Waiting		waiting = {0};
 	bool		first = true;
 
@@ -223,14 +226,14 @@ sweep_clean_table(CleanJob *job)
 		return;
 	}
 	pgstat_progress_start_command(PROGRESS_COMMAND_VACUUM, job->relid);
-	while (block != InvalidBlockNumber && !job->must_stop())
+	while (!walk.ended && !job->must_stop())
 	{
 		CleanBatch *batch;
 		const char *why_not;
 
 		StartTransactionCommand();
 		MemoryContextSwitchTo(caller);
-		batch = clean_table_batch(job->relid, &block, &limits, &job->counts, &why_not);
+		batch = clean_table_batch(job->relid, &walk, &limits, &job->counts, &why_not);
 		CommitTransactionCommand();
 		CLEAN_POINT("batch_committed");
 		MemoryContextSwitchTo(caller);

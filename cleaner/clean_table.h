@@ -6,6 +6,7 @@
 #define CLEAN_TABLE_H
 
 #include "clean_recycle.h"
+#include "clean_walk.h"
 
 typedef struct CleanLimits
 {
@@ -15,14 +16,14 @@ typedef struct CleanLimits
 } CleanLimits;
 
 /*
- * Looks at the pages of a table from *block on, as far as one batch goes, and
- * removes the entries of the rows that died there.  *block is the next one
- * afterwards, InvalidBlockNumber at the table's end.  Returns what is to be
+ * Looks at the next pages of a table, as far as one batch goes, and removes
+ * the entries of the rows that died there.  A walk over a list of pages leaves
+ * rows whose removal would take I/O.  Returns what is to be
  * recycled, in the current memory context, or NULL if there is nothing, or
  * with *why_not if the table cannot be cleaned.  To be called in a transaction
  * of its own.
  */
-extern CleanBatch *clean_table_batch(Oid relid, BlockNumber *block, const CleanLimits *limits,
+extern CleanBatch *clean_table_batch(Oid relid, CleanWalk *walk, const CleanLimits *limits,
 									 CleanCounts *counts, const char **why_not);
 
 /*

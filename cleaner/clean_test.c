@@ -44,7 +44,7 @@ clean_test_batch(PG_FUNCTION_ARGS)
 {
 	CleanLimits limits = {TEST_ROWS, INT_MAX, TEST_MEMORY};
 	CleanCounts counts = {0};
-	BlockNumber block = 0;
+	CleanWalk	walk = {0};
 	const char *why_not;
 	MemoryContext old;
 
@@ -53,7 +53,7 @@ clean_test_batch(PG_FUNCTION_ARGS)
 	kept = NULL;
 	kept_relid = PG_GETARG_OID(0);
 	old = MemoryContextSwitchTo(TopMemoryContext);
-	kept = clean_table_batch(kept_relid, &block, &limits, &counts, &why_not);
+	kept = clean_table_batch(kept_relid, &walk, &limits, &counts, &why_not);
 	MemoryContextSwitchTo(old);
 	return counts_text(&counts, why_not);
 }

@@ -1,5 +1,5 @@
 --
--- What all finished runs of the last hour and the last day came to.
+-- What all finished runs of the last hour, of the last day and of all time came to.
 --
 
 CREATE FUNCTION sweep_internal.get_totals(
@@ -49,7 +49,7 @@ SELECT t.span, t.since,
 FROM sweep_internal.get_totals() t
 GROUP BY t.span, t.since, t.complete_since, t.started_by;
 
-COMMENT ON VIEW sweep.totals IS 'what all vacuums of the last hour and the last day came to, by who started them';
+COMMENT ON VIEW sweep.totals IS 'what all vacuums of the last hour, of the last day and of all time came to, by who started them';
 
 CREATE VIEW sweep.history AS
 SELECT h.hour, h.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, h.relid,

@@ -52,9 +52,10 @@ double		sweep_floor = 2;
 char	   *sweep_windows = NULL;
 bool		sweep_adaptive = true;
 bool		sweep_cleaner = false;
-double		sweep_clean_scale_factor = 0.001;
+double		sweep_clean_scale_factor = -1;
 int			sweep_max_cleaners = 1;
 int			sweep_cleaner_naptime_s = 60;
+int			sweep_cleaner_scan_rate = 100000;
 bool		sweep_steer_manual = false;
 bool		sweep_steer_core = false;
 double		sweep_wal_disk_limit = 80;
@@ -411,8 +412,8 @@ define_cleaner(void)
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("sweep.clean_scale_factor",
 							 "Sets the number of dead rows before a large table is cleaned row by row, as a fraction of its rows.",
-							 "It is 50 rows at least.  Tables of less than 64 MB are left to vacuums.",
-							 &sweep_clean_scale_factor, 0.001, 0, 100,
+							 "It is 50 rows at least.  Tables of less than 64 MB are left to vacuums.  -1 cleans no table as a whole.",
+							 &sweep_clean_scale_factor, -1, -1, 100,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_cleaners",
 							"Sets the maximum number of workers that clean tables row by row without being asked.",
@@ -424,6 +425,11 @@ define_cleaner(void)
 							NULL,
 							&sweep_cleaner_naptime_s, 60, 1, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.cleaner_scan_rate",
+							"Sets the number of shared buffers per second that are looked at for pages to clean in memory.",
+							"Rows are removed there whose removal takes no I/O.  0 cleans only whole tables.",
+							&sweep_cleaner_scan_rate, 100000, 0, INT_MAX,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
 /* A rate in MB/s, for which guc.c has no unit. */

@@ -81,6 +81,7 @@ extern bool sweep_cleaner;
 extern double sweep_clean_scale_factor;
 extern int	sweep_max_cleaners;
 extern int	sweep_cleaner_naptime_s;
+extern int	sweep_cleaner_scan_rate;
 extern bool sweep_steer_manual;
 extern bool sweep_steer_core;
 extern double sweep_wal_disk_limit; /* percent */

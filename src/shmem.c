@@ -92,11 +92,12 @@ initialize(void)
 	pg_atomic_init_u32(&sweep_shared->standbys_without_feedback, 0);
 	pg_atomic_init_u32(&sweep_shared->cleanings.known, 0);
 	pg_atomic_init_u32(&sweep_shared->cleanings.running, 0);
+	pg_atomic_init_u32(&sweep_shared->cleanings.next_buffer, 0);
 	pg_atomic_init_u64(&sweep_shared->standby_gone_until, 0);
 	SpinLockInit(&sweep_shared->mutex);
 	SpinLockInit(&sweep_shared->surveys.mutex);
 	sweep_shared->ledger.next_run_id = 1;
-	sweep_shared->history.since = clock_now();
+	history_begin();
 	sweep_shared->lowest_dead_threshold = PG_INT64_MAX;
 	sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
 	for (int i = 0; i < shmem_meter_count(); i++)

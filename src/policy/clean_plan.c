@@ -93,10 +93,16 @@ clean_plan(const CleanTable *t, const CleanCost *cost)
 	return cost->by_row <= cost->by_vacuum ? CLEAN_BY_ROW : CLEAN_BY_VACUUM;
 }
 
+bool
+clean_is_worth_it(const CleanCost *cost, double dead)
+{
+	return cost->by_row <= CLEAN_MOST_PER_ROW * dead;
+}
+
 double
 clean_threshold(double scale, double rows)
 {
-	return greater(CLEAN_LEAST_ROWS, scale * greater(rows, 0));
+	return scale < 0 ? CLEAN_NEVER : greater(CLEAN_LEAST_ROWS, scale * greater(rows, 0));
 }
 
 bool

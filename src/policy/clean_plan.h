@@ -15,8 +15,17 @@
 /* Smaller tables are vacuumed in no time.  64 MB. */
 #define CLEAN_LEAST_PAGES	8192
 
+/* More dead rows than any table has. */
+#define CLEAN_NEVER			1e18
+
 /* What nobody would call garbage, however small the scale factor.  As core's. */
 #define CLEAN_LEAST_ROWS	50
+
+/*
+ * So many new dead rows, as a fraction of the table's, are worth a look at the
+ * pages that are in memory.
+ */
+#define CLEAN_LOOK_SCALE	0.0001
 
 /*
  * A table that reaches its vacuum threshold sooner than this is left to that
@@ -31,6 +40,14 @@
  * vacuumlazy.c (15 to 19).
  */
 #define CLEAN_SKIP_PAGES	32
+
+/*
+ * So many pages may be touched for each row that is removed.  With a few
+ * indexes some ten are what the row itself takes (bench/retail: 11 to 13).
+ * More means that most of the pages that are not all-visible have no garbage.
+ * Then a vacuum is wanted, which makes them all-visible.
+ */
+#define CLEAN_MOST_PER_ROW	30.0
 
 /* Indexes whose sizes are looked at one by one. */
 #define CLEAN_PLAN_INDEXES	32
@@ -69,7 +86,13 @@ typedef struct CleanCost
 extern CleanCost clean_cost(const CleanTable *table);
 extern CleanPlan clean_plan(const CleanTable *table, const CleanCost *cost);
 
-/* Dead rows that must be exceeded.  scale is a fraction of the rows. */
+/* Are the pages that are touched by row in proportion to the rows? */
+extern bool clean_is_worth_it(const CleanCost *cost, double dead);
+
+/*
+ * Dead rows that must be exceeded.  scale is a fraction of the rows, negative
+ * for CLEAN_NEVER.
+ */
 extern double clean_threshold(double scale, double rows);
 
 /*

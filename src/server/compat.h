@@ -165,6 +165,16 @@
 #define compat_io_combine_is_default()	false
 #endif
 
+/*
+ * A vacuum's ring is how much it dirties before it waits for its WAL.  17 made
+ * it 2 MB instead of 256 kB.  This is false before.
+ */
+#if PG_VERSION_NUM >= 170000
+#define compat_ring_is_default()	(VacuumBufferUsageLimit == 2048)
+#else
+#define compat_ring_is_default()	false
+#endif
+
 /* From 18 on other processes read for a vacuum, unless it says that none should. */
 #define COMPAT_OTHERS_READ	(PG_VERSION_NUM >= 180000)
 
@@ -231,6 +241,26 @@
 #else
 #define compat_buffer_tag(tag, rel, block) \
 	INIT_BUFFERTAG(*(tag), (rel)->rd_node, MAIN_FORKNUM, (block))
+#endif
+
+/* The parts of that name. */
+#if PG_VERSION_NUM >= 160000
+#define compat_tag_database(tag)	((tag)->dbOid)
+#define compat_tag_file(tag)		((Oid) BufTagGetRelNumber(tag))
+#define compat_tag_fork(tag)		BufTagGetForkNum(tag)
+#define compat_relation_file(rel)	((Oid) (rel)->rd_locator.relNumber)
+#else
+#define compat_tag_database(tag)	((tag)->rnode.dbNode)
+#define compat_tag_file(tag)		((tag)->rnode.relNode)
+#define compat_tag_fork(tag)		((tag)->forkNum)
+#define compat_relation_file(rel)	((rel)->rd_node.relNode)
+#endif
+
+/* 19 widened a buffer's state. */
+#if PG_VERSION_NUM >= 190000
+#define compat_buffer_state(desc)	pg_atomic_read_u64(&(desc)->state)
+#else
+#define compat_buffer_state(desc)	((uint64) pg_atomic_read_u32(&(desc)->state))
 #endif
 
 /* 18 counts a table's frozen pages in pg_class. */

@@ -1,7 +1,7 @@
 /*
  * history_view.c
- *		sweep.totals and sweep.history: what the runs of the last hour and the
- *		last day came to.
+ *		sweep.totals and sweep.history: what the runs of the last hour, of the
+ *		last day and of all time came to.
  */
 #include "postgres.h"
 
@@ -43,7 +43,7 @@ PG_FUNCTION_INFO_V1(sweep_totals_0_1);
 Datum
 sweep_totals_0_1(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"hour", "day"};
+	static const char *const names[] = {"hour", "day", "all"};
 	Row			row = {0};
 	HistorySum	totals[HISTORY_SORTS];
 
@@ -154,7 +154,8 @@ sweep_history_0_1(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < n; i++)
 		{
-			if (!history_is_recent(HISTORY_TABLE, records[i].sum.begin, now))
+			if (records[i].sum.kind == HISTORY_ALL ||
+				!history_is_recent(HISTORY_TABLE, records[i].sum.begin, now))
 				continue;
 			if (records[i].sum.kind == HISTORY_HOUR)
 				rest[rests++] = records[i];

@@ -12,6 +12,8 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "shmem.h"
+
 void
 row_put_null(Row *row)
 {
@@ -157,11 +159,22 @@ row_put_cost_settings(Row *row, const RunCosts *costs)
 }
 
 void
+row_require(const Row *row, TupleDesc desc)
+{
+	if (row->n != desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("SQL objects of extension \"pg_sweep\" do not fit the loaded library, which is version %s", SWEEP_VERSION),
+				 errdetail("The library has %d columns, and the SQL function %d.", row->n, desc->natts),
+				 errhint("Restart the server if a newer library is installed, and run ALTER EXTENSION pg_sweep UPDATE.")));
+}
+
+void
 row_store(FunctionCallInfo fcinfo, Row *row)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	Assert(row->n == rsinfo->setDesc->natts);
+	row_require(row, rsinfo->setDesc);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
 	row->n = 0;
 }

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 
 #include "state/run.h"
@@ -46,6 +47,12 @@ extern void row_put_numeric(Row *row, uint64 value);
 /* These put six columns, and two. */
 extern void row_put_counters(Row *row, const RunCounters *used);
 extern void row_put_cost_settings(Row *row, const RunCosts *costs);
+
+/*
+ * Raises an error unless the function has as many columns.  SQL objects of
+ * another version may have others under the same name.
+ */
+extern void row_require(const Row *row, TupleDesc desc);
 
 /* Adds the row to the function's result.  Then the row is empty again. */
 extern void row_store(FunctionCallInfo fcinfo, Row *row);

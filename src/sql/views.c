@@ -260,7 +260,7 @@ sweep_cleanings_0_1(PG_FUNCTION_ARGS)
 		row_put_time(&row, c->last_at);
 		row_put_time(&row, c->not_before);
 		row_put(&row, Int64GetDatum(c->dead));
-		row_put(&row, Int64GetDatum(Max((int64) c->threshold, c->beyond)));
+		row_put(&row, Int64GetDatum(c->next_dead));
 		row_put_float(&row, c->by_row > 0 ? c->by_row : -1);
 		row_put_float(&row, c->by_vacuum > 0 ? c->by_vacuum : -1);
 		row_store(fcinfo, &row);
@@ -409,7 +409,7 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	row_put_float(&row, pg_atomic_read_u64(&sweep_shared->visits_cpu_us) / 1000.0);
 	row_put_text(&row, standbys_why(standbys, sizeof(standbys)));
 
-	Assert(row.n == desc->natts);
+	row_require(&row, desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));
 }
 
@@ -461,5 +461,6 @@ sweep_xid_rate_0_1(PG_FUNCTION_ARGS)
 		row_put_null(&row);
 		row_put_null(&row);
 	}
+	row_require(&row, desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));
 }

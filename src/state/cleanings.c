@@ -162,6 +162,7 @@ cleanings_set_back(int64 us)
 	{
 		clock_move(&place(i)->last_at, us);
 		clock_move(&place(i)->not_before, us);
+		clock_move(&place(i)->whole_not_before, us);
 	}
 	LWLockRelease(shmem_lock(LOCK_CLEANINGS));
 }
@@ -176,7 +177,9 @@ typedef struct KnownTable
 {
 	DecisionKey key;
 	bool		wanted;
+	bool		again;
 	bool		waits;
+	bool		whole_waits;
 	int64		dead;
 	int64		beyond;
 } KnownTable;
@@ -202,7 +205,9 @@ cleanings_begin_round(TimestampTz now)
 			continue;
 		k->key = c->key;
 		k->wanted = c->wanted;
+		k->again = c->again;
 		k->waits = now < c->not_before;
+		k->whole_waits = now < c->whole_not_before;
 		k->dead = c->dead;
 		k->beyond = c->beyond;
 		known_count++;
@@ -218,21 +223,43 @@ cleanings_least(void)
 	return least;
 }
 
+static const KnownTable *
+find_known(DecisionKey key)
+{
+	for (int i = 0; i < known_count; i++)
+	{
+		if (same_table(known[i].key, key))
+			return &known[i];
+	}
+	return NULL;
+}
+
 bool
 cleanings_are_due(DecisionKey key, int64 dead, int64 live, double *threshold)
 {
-	*threshold = clean_threshold(sweep_clean_scale_factor, (double) live);
+	double		whole = clean_threshold(sweep_clean_scale_factor, (double) live);
+	double		look = clean_threshold(CLEAN_LOOK_SCALE, (double) live);
+	const KnownTable *k = find_known(key);
+	bool		vacuumed;
+
+	*threshold = sweep_cleaner_scan_rate > 0 ? Min(look, whole) : whole;
 	if ((double) dead <= *threshold)
 		return false;
-	for (int i = 0; i < known_count; i++)
-	{
-		const KnownTable *k = &known[i];
+	if (k == NULL)
+		return sweep_cleaner && live >= LEAST_LIVE;
+	if ((!sweep_cleaner && !k->wanted) || k->waits)
+		return false;
 
-		/* where somebody has vacuumed it, the count begins anew */
-		if (same_table(k->key, key))
-			return (sweep_cleaner || k->wanted) && !k->waits && (dead > k->beyond || dead < k->dead);
+	/* where somebody has vacuumed it, the count begins anew */
+	vacuumed = dead < k->dead;
+	if (sweep_cleaner_scan_rate > 0)
+	{
+		*threshold = look + (vacuumed || k->again ? 0 : k->dead);
+		if ((double) dead > *threshold)
+			return true;
 	}
-	return sweep_cleaner && live >= LEAST_LIVE;
+	*threshold = whole;
+	return !k->whole_waits && (double) dead > whole && (dead > k->beyond || vacuumed);
 }
 
 /* ----

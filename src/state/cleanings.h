@@ -41,11 +41,13 @@ typedef struct Cleaning
 	uint8		kind;			/* CleaningKind */
 	uint8		failures;		/* in a row */
 	bool		wanted;			/* by sweep.set(), where sweep.cleaner is off */
+	bool		again;			/* not all shared buffers were looked at */
 	TimestampTz last_at;
 	TimestampTz not_before;
-	double		threshold;		/* dead rows that had to be exceeded */
+	TimestampTz whole_not_before;	/* when the whole table may be cleaned */
 	int64		dead;			/* when this was decided */
-	int64		beyond;			/* ask again beyond this many */
+	int64		next_dead;		/* it is looked at again beyond this many */
+	int64		beyond;			/* clean the whole table beyond this many */
 	double		by_row;			/* estimated pages to touch (0: not estimated) */
 	double		by_vacuum;
 	double		correction;		/* see CleanTable */
@@ -60,6 +62,8 @@ typedef struct CleaningState
 	pg_atomic_uint32 known;		/* places that were ever used, which the
 								 * launcher asks without the lock */
 	pg_atomic_uint32 running;	/* workers that clean without being asked */
+	pg_atomic_uint32 next_buffer;	/* which the next pass looks at first.
+									 * Writer: a worker that cleans */
 	Cleaning	cleanings[SWEEP_CLEANINGS_LIMIT];
 } CleaningState;
 

@@ -1,10 +1,11 @@
 /*
  * history.c
- *		What all runs of the last hour and the last day came to: sums in shared
- *		memory, of a size that is fixed at the server's start.
+ *		What all runs of the last hour, of the last day and of all time came
+ *		to: sums in shared memory, of a size that is fixed at the server's start.
  *
  * Every run is counted where it ends, whether or not the ledger has room for
- * it.  It is counted in its minute, in its hour, and in its table's hour.
+ * it.  It is counted in its minute, in its hour, in its table's hour, and in
+ * the one step that began with the history and does not end.
  * The sums of all tables always fit.  Of those of single tables the cheapest
  * of a bucket make room.  What they lacked is then the rest of all tables'
  * sum, which the view shows.
@@ -33,6 +34,7 @@ static const struct
 }			kinds[] = {
 	[HISTORY_MINUTE] = {SECS_PER_MINUTE * USECS_PER_SEC, USECS_PER_HOUR, 0, HISTORY_MINUTES},
 	[HISTORY_HOUR] = {USECS_PER_HOUR, USECS_PER_DAY, HISTORY_MINUTES, HISTORY_HOURS},
+	[HISTORY_ALL] = {0, 0, HISTORY_MINUTES + HISTORY_HOURS, 1},
 	[HISTORY_TABLE] = {USECS_PER_HOUR, USECS_PER_DAY, 0, 0},
 };
 
@@ -75,6 +77,20 @@ int
 history_sort(int starter, int command)
 {
 	return starter * (RUN_COMMAND_COUNT - 1) + command - 1;
+}
+
+/* When the step that does not end began. */
+static TimestampTz *
+begin_of_all(void)
+{
+	return &sweep_shared->history.begins[kinds[HISTORY_ALL].first];
+}
+
+/* When the step of a run begins that ended then. */
+static TimestampTz
+step_at(HistoryKind kind, TimestampTz at)
+{
+	return kind == HISTORY_ALL ? *begin_of_all() : time_step_begin(at, kinds[kind].length);
 }
 
 /* The sum of all tables, or NULL for a time that is too long ago. */
@@ -229,7 +245,7 @@ count_run(const RunRecord *run, TimestampTz at)
 	HistorySum	key = {0};
 
 	for (HistoryKind kind = 0; kind < HISTORY_TABLE; kind++)
-		add_run(sum_of_all(kind, time_step_begin(at, kinds[kind].length), run->starter, run->command), run, at);
+		add_run(sum_of_all(kind, step_at(kind, at), run->starter, run->command), run, at);
 	key.begin = time_step_begin(at, USECS_PER_HOUR);
 	key.dboid = run->dboid;
 	key.relid = run->relid;
@@ -249,7 +265,8 @@ history_add(const RunRecord *run)
 bool
 history_is_recent(HistoryKind kind, TimestampTz begin, TimestampTz now)
 {
-	return time_step_is_within(begin, kinds[kind].length, now, kinds[kind].span);
+	return kind == HISTORY_ALL ? begin != 0 :
+		time_step_is_within(begin, kinds[kind].length, now, kinds[kind].span);
 }
 
 void
@@ -259,6 +276,15 @@ history_count_late(const RunRecord *run)
 
 	if (history_is_recent(HISTORY_TABLE, time_step_begin(at, USECS_PER_HOUR), history_now()))
 		count_run(run, at);
+	else
+		add_run(sum_of_all(HISTORY_ALL, step_at(HISTORY_ALL, at), run->starter, run->command), run, at);
+}
+
+void
+history_begin(void)
+{
+	sweep_shared->history.since = clock_now();
+	*begin_of_all() = sweep_shared->history.since;
 }
 
 void
@@ -266,7 +292,7 @@ history_reset(void)
 {
 	memset(&sweep_shared->history, 0, sizeof(sweep_shared->history));
 	memset(sweep_table_hours, 0, sizeof(HistoryRecord) * history_table_places());
-	sweep_shared->history.since = clock_now();
+	history_begin();
 }
 
 void
@@ -277,7 +303,7 @@ history_incomplete_before(TimestampTz when)
 	LWLockRelease(shmem_lock(LOCK_LEDGER));
 }
 
-/* All sums one after the other: minutes, hours, tables. */
+/* All sums one after the other: minutes, hours, the one that does not end, tables. */
 static HistorySum *
 sum_at(int64 i)
 {
@@ -360,6 +386,20 @@ history_is_sane(const HistoryRecord *record)
 		memchr(record->schemaname, '\0', NAMEDATALEN) && memchr(record->relname, '\0', NAMEDATALEN);
 }
 
+/* The file knows of runs before those since the server's start. */
+static void
+move_begin_of_all(TimestampTz begin)
+{
+	*begin_of_all() = begin;
+	for (int sort = 0; sort < HISTORY_SORTS; sort++)
+	{
+		HistorySum *sum = &sweep_shared->history.sums[kinds[HISTORY_ALL].first][sort];
+
+		if (sum->begin != 0)
+			sum->begin = begin;
+	}
+}
+
 void
 history_load(const HistoryRecord *records, int count, TimestampTz since)
 {
@@ -379,8 +419,10 @@ history_load(const HistoryRecord *records, int count, TimestampTz since)
 			history->since = now;
 		if (!history_is_recent(from->kind, from->begin, now))
 			continue;
+		if (from->kind == HISTORY_ALL && from->begin < *begin_of_all())
+			move_begin_of_all(from->begin);
 		to = from->kind == HISTORY_TABLE ? sum_of_table(from, records[i].schemaname, records[i].relname) :
-			sum_of_all(from->kind, from->begin, from->starter, from->command);
+			sum_of_all(from->kind, step_at(from->kind, from->begin), from->starter, from->command);
 		if (to == NULL)
 			continue;
 		history_add_sum(to, from, 1);
@@ -404,10 +446,18 @@ history_totals(HistoryKind kind, HistorySum totals[HISTORY_SORTS],
 	TimestampTz now = history_now();
 
 	memset(totals, 0, sizeof(HistorySum) * HISTORY_SORTS);
-	*since = time_step_since(0, kinds[kind].length, now, kinds[kind].span);
 	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
-	*complete_since = time_step_since(Max(history->since, history->since_of[kind]),
-									  kinds[kind].length, now, kinds[kind].span);
+	if (kind == HISTORY_ALL)
+	{
+		*since = *begin_of_all();
+		*complete_since = history->since;
+	}
+	else
+	{
+		*since = time_step_since(0, kinds[kind].length, now, kinds[kind].span);
+		*complete_since = time_step_since(Max(history->since, history->since_of[kind]),
+										  kinds[kind].length, now, kinds[kind].span);
+	}
 	for (int i = kinds[kind].first; i < kinds[kind].first + kinds[kind].count; i++)
 	{
 		if (!history_is_recent(kind, history->begins[i], now))

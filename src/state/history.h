@@ -1,10 +1,11 @@
 /*
  * history.h
- *		What all runs of the last hour and the last day came to.
+ *		What all runs of the last hour, of the last day and of all time came to.
  *
  * The ledger keeps single runs, up to a number of them.  This keeps sums, for
  * a fixed time.  It keeps those of all tables by the minute for an hour, and
  * by the hour for a day.  Those of each table it keeps by the hour for a day.
+ * One sum of all tables never ends, for those who watch it grow.
  */
 #ifndef SWEEP_HISTORY_H
 #define SWEEP_HISTORY_H
@@ -15,6 +16,7 @@ typedef enum HistoryKind
 {
 	HISTORY_MINUTE,				/* of all tables */
 	HISTORY_HOUR,				/* of all tables */
+	HISTORY_ALL,				/* of all tables, since it began */
 	HISTORY_TABLE,				/* of one table, by the hour */
 	HISTORY_KIND_COUNT
 } HistoryKind;
@@ -49,7 +51,7 @@ typedef struct HistoryRecord
 /* More steps than an hour and a day have: a clock that is set back makes some more. */
 #define HISTORY_MINUTES	64
 #define HISTORY_HOURS	28
-#define HISTORY_STEPS	(HISTORY_MINUTES + HISTORY_HOURS)
+#define HISTORY_STEPS	(HISTORY_MINUTES + HISTORY_HOURS + 1)
 #define HISTORY_SORTS	(RUN_STARTER_COUNT * (RUN_COMMAND_COUNT - 1))
 
 /* Sums of tables and hours per bucket. */
@@ -67,6 +69,9 @@ typedef struct HistoryState
 
 /* For so many runs that are kept there are so many sums of tables, in all. */
 extern int	history_table_places(void);
+
+/* It begins, empty, at the server's start. */
+extern void history_begin(void);
 
 /*
  * Empties it.  From now on it is complete.  The caller holds LOCK_LEDGER.
@@ -107,7 +112,7 @@ extern TimestampTz history_now(void);
 /* Where a starter's runs of a command are among the sums of a step. */
 extern int	history_sort(int starter, int command);
 
-/* Does a step that begins then lie within the hour, or the day, of its kind? */
+/* Does a step that begins then lie within the hour, the day or the life of its kind? */
 extern bool history_is_recent(HistoryKind kind, TimestampTz begin, TimestampTz now);
 
 extern void history_add_sum(HistorySum *to, const HistorySum *from, int sign);

@@ -10,6 +10,9 @@
 
 #include "postgres.h"
 
+#include "storage/block.h"
+#include "storage/buf.h"
+
 #define CLEAN_LIBRARY	"$libdir/pg_sweep_cleaner"
 #define CLEAN_FUNCTION	"sweep_clean_table"
 
@@ -20,9 +23,12 @@ typedef struct CleanCounts
 	int64		pages_pinned;	/* ... that somebody else had pinned */
 	int64		rows;			/* removed, so that their row pointers are
 								 * dead */
+	int64		rows_hot;		/* removed, and no index had an entry of them */
 	int64		rows_left;		/* dead, with their entries left: of an
 								 * aborted transaction, or with a value in the
 								 * TOAST table that an index has */
+	int64		rows_costly;	/* dead, and left: to remove them now would
+								 * take I/O */
 	int64		entries;		/* removed from indexes */
 	int64		entries_not_found;
 	int64		leaves;			/* index pages from which some were removed */
@@ -32,9 +38,30 @@ typedef struct CleanCounts
 	int64		pages_changed;	/* of the table, so that theirs could not */
 } CleanCounts;
 
+/* A page of the table that is in memory, and where it was a moment ago. */
+typedef struct CleanPage
+{
+	BlockNumber block;
+	Buffer		buffer;
+} CleanPage;
+
 typedef struct CleanJob
 {
+	/*
+	 * Of this struct, as the worker knows it.  It stays the first: an upgrade
+	 * replaces the library under a server that runs on with the old
+	 * pg_sweep.so
+	 */
+	Size		size;
+
 	Oid			relid;
+
+	/*
+	 * Only these pages, in their order, and only what takes no I/O there
+	 * (NULL: the whole table)
+	 */
+	const CleanPage *cached;
+	int			ncached;
 	int			work_mem_kb;
 	int64		wait_ms;		/* for older transactions, at the end */
 	bool		(*must_stop) (void);	/* asked between batches */

@@ -3,11 +3,12 @@
  *		A worker cleans large tables whose garbage is sparse, without being
  *		asked.
  *
- * The scout has found tables with more dead rows than sweep.clean_scale_factor
- * allows, of which no vacuum is due.  Here each is looked at: may it be
- * cleaned, does its garbage come slowly, does cleaning touch fewer pages than
- * a vacuum?  What comes out is kept (state/cleanings), so that the scout does
- * not ask again too soon.
+ * The scout has found tables with new dead rows, of which no vacuum is due.
+ * Here each is looked at: may it be cleaned, does its garbage come slowly?
+ * Then those of its pages are cleaned that are in memory and to be written
+ * anyway.  Where more dead rows are left than sweep.clean_scale_factor allows,
+ * the whole table is, if that touches fewer pages than a vacuum.  What comes
+ * out is kept (state/cleanings), so that the scout does not ask again too soon.
  */
 #include "postgres.h"
 
@@ -34,10 +35,14 @@
 #define RECHECK_OFF_MS		(60 * 60 * 1000)	/* what hardly changes */
 #define FAILED_MAX_MS		(60 * 60 * 1000)
 
+/* What was seen in memory is not there for long.  The rest is looked for again. */
+#define LANE_MS				(30 * 1000)
+
 /* A table that is due is given to a free worker within a round or two. */
 #define YIELDS_AFTER_MS		(3 * 1000)
 
 static bool (*worker_must_stop) (void);
+static const Candidate *cleaned;	/* NULL: none just now */
 
 bool
 clean_lane_allows(const Candidate *c)
@@ -50,6 +55,7 @@ static bool
 must_stop(void)
 {
 	return worker_must_stop() || sweep_mode != SWEEP_ACT || hold_is_on() ||
+		(cleaned != NULL && !clean_lane_allows(cleaned)) ||
 		(queue_has_due(YIELDS_AFTER_MS) && worker_pool_count(false) >= sweep_max_workers);
 }
 
@@ -57,6 +63,17 @@ must_stop(void)
  * What is said of a table
  * ----
  */
+
+/* Beyond how many dead rows does the scout tell of it again?  See cleanings_are_due(). */
+static int64
+next_dead(const Cleaning *cleaning, const Candidate *c)
+{
+	double		whole = Max(clean_threshold(sweep_clean_scale_factor, c->row.reltuples), (double) cleaning->beyond);
+	double		look = clean_threshold(CLEAN_LOOK_SCALE, c->row.reltuples) +
+		(cleaning->again ? 0 : (double) cleaning->dead);
+
+	return (int64) (sweep_cleaner_scan_rate > 0 ? Min(look, whole) : whole);
+}
 
 /* Keeps it.  wait_ms is how long the table is not looked at again, at least. */
 static void
@@ -66,8 +83,8 @@ keep(Cleaning *cleaning, const Candidate *c, CleaningKind kind, int64 wait_ms, c
 	cleaning->kind = kind;
 	cleaning->last_at = clock_now();
 	cleaning->not_before = clock_after(cleaning->last_at, Max(wait_ms, (int64) sweep_cleaner_naptime_s * 1000));
-	cleaning->threshold = clean_threshold(sweep_clean_scale_factor, c->row.reltuples);
 	cleaning->dead = c->counters.dead;
+	cleaning->next_dead = next_dead(cleaning, c);
 	if (kind != CLEANING_NOT_NOW)
 		cleaning->failures = 0;
 	strlcpy(cleaning->note, note, CLEANING_NOTE_LEN);
@@ -126,20 +143,16 @@ is_snoozed(const Candidate *c)
 	return c->decision && c->decision->kind == DECISION_SNOOZED && clock_now() < c->decision->not_before;
 }
 
-/*
- * Is it to be cleaned?  If it is not, that is kept.  What was estimated is in
- * `cleaning`.
- */
+/* Is it to be cleaned?  If it is not, that is kept. */
 static bool
-is_to_be_cleaned(Cleaning *cleaning, const Candidate *c)
+may_be_cleaned(Cleaning *cleaning, const Candidate *c)
 {
-	CleanEstimate estimate;
-	char		note[CLEANING_NOTE_LEN];
-	double		seconds = (double) (clock_now() - cleaning->last_at) / USECS_PER_SEC;
+	double		seconds = (double) (clock_now() - cleaning->last_at) / USECS_PER_SEC * sweep_debug_clock_rate;
 	bool		seen = cleaning->last_at != 0 && cleaning->kind != CLEANING_WANTED;
 	int64		dead_then = cleaning->dead;
 
-	cleaning->beyond = 0;
+	if (c->counters.dead < cleaning->dead)
+		cleaning->beyond = 0;
 	cleaning->wanted = !sweep_cleaner && clean_lane_allows(c);
 	if (why_off(c))
 		keep(cleaning, c, CLEANING_OFF, clean_lane_allows(c) ? RECHECK_OFF_MS : RECHECK_MS, why_off(c));
@@ -147,27 +160,12 @@ is_to_be_cleaned(Cleaning *cleaning, const Candidate *c)
 		keep(cleaning, c, CLEANING_NOT_NOW, 0, "the table is snoozed");
 	else if (why_vacuum(c))
 		keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, 0, why_vacuum(c));
-	else if ((double) c->counters.dead <= clean_threshold(sweep_clean_scale_factor, c->row.reltuples))
-		keep(cleaning, c, CLEANING_BELOW_THRESHOLD, 0, "too few dead rows");
 	else if (!seen)
 		keep(cleaning, c, CLEANING_WATCHED, 0, "how fast its garbage comes is not known yet");
 	else if (!clean_is_slow((double) dead_then, (double) c->counters.dead, seconds, c->weight.thresholds.vacuum))
 		keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, 0, "its garbage comes so fast that a vacuum is due within an hour");
-	else if (!clean_estimate(c, cleaning->correction, &estimate))
-		keep_failure(cleaning, c, "the table is locked");
 	else
-	{
-		cleaning->by_row = estimate.cost.by_row;
-		cleaning->by_vacuum = estimate.cost.by_vacuum;
-		if (estimate.plan == CLEAN_BY_ROW)
-			return true;
-		if (estimate.plan == CLEAN_NOTHING)
-			strlcpy(note, "all its pages are visible to all, so it has no garbage", sizeof(note));
-		else
-			snprintf(note, sizeof(note), "a vacuum touches about %.0f pages, row by row they are %.0f",
-					 estimate.cost.by_vacuum, estimate.cost.by_row);
-		keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, RECHECK_MS, note);
-	}
+		return true;
 	return false;
 }
 
@@ -176,54 +174,169 @@ is_to_be_cleaned(Cleaning *cleaning, const Candidate *c)
  * ----
  */
 
-/* Keeps what it came to.  `c` has the counters of afterwards. */
-static void
-conclude(Cleaning *cleaning, const Candidate *c, const CleanOutcome *outcome)
+/*
+ * Cleans it, or only these pages.  Returns false if that came to nothing, which
+ * is kept.  `c` has the counters of afterwards.
+ */
+static bool
+clean(Cleaning *cleaning, Candidate *c, const CleanPages *pages, const char *reason, CleanOutcome *outcome)
 {
-	char		note[CLEANING_NOTE_LEN];
-
+	cleaned = c;
+	*outcome = table_clean(c, pages, reason, must_stop);
+	cleaned = NULL;
+	if (worker_slot_is_stopped() || !candidate_is_there(c))
+		return false;
+	(void) candidate_refresh(c);
 	if (outcome->why_not)
 		keep(cleaning, c, CLEANING_IMPOSSIBLE, RECHECK_OFF_MS, outcome->why_not);
+	else if (outcome->outcome == RUN_SKIPPED && pages != NULL)
+		keep(cleaning, c, CLEANING_NOT_NOW, 0, "the lock was not available");	/* asking again costs
+																				 * little */
 	else if (outcome->outcome != RUN_DONE)
 		keep_failure(cleaning, c, outcome->outcome == RUN_SKIPPED ? "the lock was not available" :
 					 outcome->outcome == RUN_CANCELLED ? "it was cancelled" : "it has failed, see the log");
-	else if (outcome->counts.rows == 0)
-		keep_failure(cleaning, c, "somebody may still see the dead rows, or they are left to a vacuum");
 	else
+		return true;
+	return false;
+}
+
+/* What takes no I/O.  Returns false if the table is not to be cleaned further. */
+static bool
+clean_pages(Cleaning *cleaning, Candidate *c, const CleanPages *pages)
+{
+	CleanOutcome outcome;
+	char		reason[RUN_REASON_LEN];
+	char		note[CLEANING_NOTE_LEN];
+	int64		rows;
+
+	snprintf(reason, sizeof(reason), "dead tuples " INT64_FORMAT ", %d changed pages in shared buffers",
+			 c->counters.dead, pages->count);
+	if (!clean(cleaning, c, pages, reason, &outcome))
+		return false;
+	rows = outcome.counts.rows + outcome.counts.rows_hot;
+	snprintf(note, sizeof(note), INT64_FORMAT " rows removed in memory, " INT64_FORMAT " left that would take I/O",
+			 rows, outcome.counts.rows_costly);
+	keep(cleaning, c, rows > 0 ? CLEANING_DONE : CLEANING_BELOW_THRESHOLD, 0, note);
+	return true;
+}
+
+static bool
+whole_is_due(const Cleaning *cleaning, const Candidate *c)
+{
+	return (double) c->counters.dead > clean_threshold(sweep_clean_scale_factor, c->row.reltuples) &&
+		c->counters.dead > cleaning->beyond && clock_now() >= cleaning->whole_not_before;
+}
+
+/* By row costs less than a vacuum.  If it does not, or that is not known, that is kept. */
+static bool
+whole_pays(Cleaning *cleaning, const Candidate *c)
+{
+	CleanEstimate estimate;
+	char		note[CLEANING_NOTE_LEN];
+
+	if (!clean_estimate(c, cleaning->correction, &estimate))
 	{
-		cleaning->correction = clean_correction(cleaning->correction, cleaning->by_row, (double) outcome->touched);
-		/* what could not be removed must double before it is tried again */
-		cleaning->beyond = 2 * c->counters.dead;
-		snprintf(note, sizeof(note), INT64_FORMAT " rows removed, " INT64_FORMAT " pages touched, %.0f estimated",
-				 outcome->counts.rows, outcome->touched, cleaning->by_row);
-		keep(cleaning, c, CLEANING_DONE, 0, note);
+		keep_failure(cleaning, c, "the table is locked");
+		return false;
 	}
+	cleaning->by_row = estimate.cost.by_row;
+	cleaning->by_vacuum = estimate.cost.by_vacuum;
+	if (estimate.plan == CLEAN_BY_ROW && clean_is_worth_it(&estimate.cost, (double) c->counters.dead))
+		return true;
+	if (estimate.plan == CLEAN_NOTHING)
+		strlcpy(note, "all its pages are visible to all, so it has no garbage", sizeof(note));
+	else if (estimate.plan == CLEAN_BY_ROW)
+		snprintf(note, sizeof(note), "each dead row would take %.0f pages, of which many have no other garbage",
+				 estimate.cost.by_row / Max((double) c->counters.dead, 1));
+	else
+		snprintf(note, sizeof(note), "a vacuum touches about %.0f pages, row by row they are %.0f",
+				 estimate.cost.by_vacuum, estimate.cost.by_row);
+	cleaning->whole_not_before = clock_after(clock_now(), RECHECK_MS);
+	keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, 0, note);
+	return false;
 }
 
 static void
-look_at(DecisionKey key)
+clean_whole(Cleaning *cleaning, Candidate *c)
 {
-	Candidate  *c = candidate_find(key.relid);
-	Cleaning	cleaning;
 	CleanOutcome outcome;
 	char		reason[RUN_REASON_LEN];
+	char		note[CLEANING_NOTE_LEN];
 
-	if (c == NULL)
-		return;
-	if (!cleaning_get(key, &cleaning))
-		memset(&cleaning, 0, sizeof(cleaning));
-	if (!is_to_be_cleaned(&cleaning, c) || !cleanings_begin())
+	if (!whole_pays(cleaning, c))
 		return;
 	snprintf(reason, sizeof(reason), "dead tuples " INT64_FORMAT " > %.0f, about %.0f pages to touch, %.0f by VACUUM",
 			 c->counters.dead, clean_threshold(sweep_clean_scale_factor, c->row.reltuples),
-			 cleaning.by_row, cleaning.by_vacuum);
-	outcome = table_clean(c, reason, must_stop);
-	cleanings_end();
-	if (!worker_slot_is_stopped() && candidate_is_there(c))
+			 cleaning->by_row, cleaning->by_vacuum);
+	if (!clean(cleaning, c, NULL, reason, &outcome))
+		return;
+	if (outcome.counts.rows == 0)
 	{
-		(void) candidate_refresh(c);
-		conclude(&cleaning, c, &outcome);
+		keep_failure(cleaning, c, "somebody may still see the dead rows, or they are left to a vacuum");
+		return;
 	}
+	/* what could not be removed must double before it is tried again */
+	cleaning->beyond = 2 * c->counters.dead;
+	cleaning->correction = clean_correction(cleaning->correction, cleaning->by_row, (double) outcome.touched);
+	snprintf(note, sizeof(note), INT64_FORMAT " rows removed, " INT64_FORMAT " pages touched, %.0f estimated",
+			 outcome.counts.rows, outcome.touched, cleaning->by_row);
+	keep(cleaning, c, CLEANING_DONE, 0, note);
+}
+
+/* ----
+ * A visit
+ * ----
+ */
+
+static void
+recall(DecisionKey key, Cleaning *cleaning)
+{
+	if (!cleaning_get(key, cleaning))
+		memset(cleaning, 0, sizeof(*cleaning));
+}
+
+static void
+look_at(DecisionKey key, const CleanPages *pages, bool all_seen)
+{
+	Candidate  *c = candidate_find(key.relid);
+	Cleaning	cleaning;
+
+	if (c == NULL)
+		return;
+	recall(key, &cleaning);
+	/* another worker may have cleaned it, and much may have changed */
+	if (clock_now() < cleaning.not_before || !may_be_cleaned(&cleaning, c))
+		return;
+	cleaning.again = sweep_cleaner_scan_rate > 0 && !all_seen;
+	if (pages->count > 0)
+	{
+		if (!clean_pages(&cleaning, c, pages))
+			return;
+	}
+	else
+		keep(&cleaning, c, CLEANING_BELOW_THRESHOLD, 0, "none of its dead rows can be removed in memory");
+	if (whole_is_due(&cleaning, c) && !must_stop())
+		clean_whole(&cleaning, c);
+}
+
+/* Keeps, in their order, those that may be cleaned.  Returns how many they are. */
+static int
+choose(DecisionKey *keys, int count)
+{
+	int			chosen = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		Candidate  *c = candidate_find(keys[i].relid);
+		Cleaning	cleaning;
+
+		if (c == NULL)
+			continue;
+		recall(keys[i], &cleaning);
+		if (may_be_cleaned(&cleaning, c))
+			keys[chosen++] = keys[i];
+	}
+	return chosen;
 }
 
 void
@@ -231,17 +344,29 @@ clean_lane(bool (*stop) (void))
 {
 	int			count;
 	DecisionKey *keys = queue_sparse(&count);
+	CleanPages *pages;
+	TimestampTz until;
+	bool		all_seen;
 
 	worker_must_stop = stop;
-	for (int i = 0; i < count && cleanings_have_room() && standbys_let_begin(MyDatabaseId); i++)
+	if (count == 0 || !standbys_let_begin(MyDatabaseId) || !cleanings_begin())
 	{
-		if (must_stop())
-			break;
+		pfree(keys);
+		return;
+	}
+	count = choose(keys, count);
+	pages = clean_pages_find(keys, count, must_stop, &all_seen);
+	until = clock_after(clock_now(), LANE_MS);
+	for (int i = 0; pages != NULL && i < count && clock_now() < until && standbys_let_begin(MyDatabaseId) && !must_stop(); i++)
+	{
 		if (!worker_slot_claim(keys[i]))
 			continue;
-		look_at(keys[i]);
+		look_at(keys[i], &pages[i], all_seen);
 		worker_slot_unclaim();
 	}
+	cleanings_end();
+	if (pages != NULL)
+		pfree(pages);
 	pfree(keys);
 }
 
@@ -250,10 +375,9 @@ set_wanted(const Candidate *c, bool wanted)
 {
 	Cleaning	cleaning;
 
-	if (!cleaning_get(c->key, &cleaning))
-		memset(&cleaning, 0, sizeof(cleaning));
+	recall(c->key, &cleaning);
 	/* what was off by its own setting may be on now */
-	else if (cleaning.wanted == wanted && (cleaning.kind != CLEANING_OFF || !clean_lane_allows(c)))
+	if (cleaning.kind != CLEANING_NONE && cleaning.wanted == wanted && (cleaning.kind != CLEANING_OFF || !clean_lane_allows(c)))
 		return;
 	cleaning.wanted = wanted;
 	keep(&cleaning, c, CLEANING_WANTED, 0, "a setting of the table has changed");

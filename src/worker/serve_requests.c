@@ -72,7 +72,7 @@ clean(const Request *request, const Candidate *c, bool (*must_stop) (void))
 	CleanOutcome outcome;
 
 	snprintf(reason, sizeof(reason), "requested by %s", request->requested_by);
-	outcome = table_clean(c, reason, must_stop);
+	outcome = table_clean(c, NULL, reason, must_stop);
 	/* whoever asks for it reads in the log why it could not be done */
 	return outcome.outcome == RUN_SKIPPED ? RUN_SKIPPED : RUN_DONE;
 }

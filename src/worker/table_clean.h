@@ -8,6 +8,7 @@
 #include "state/run.h"
 #include "worker/candidate.h"
 #include "worker/clean_job.h"
+#include "worker/clean_pages.h"
 
 typedef struct CleanOutcome
 {
@@ -18,9 +19,10 @@ typedef struct CleanOutcome
 } CleanOutcome;
 
 /*
- * Cleans the table, records the run with that reason, and returns what it came
+ * Cleans the table, or only these pages of it (unless NULL), records the run with that reason, and returns what it came
  * to.  must_stop is asked now and then.
  */
-extern CleanOutcome table_clean(const Candidate *c, const char *reason, bool (*must_stop) (void));
+extern CleanOutcome table_clean(const Candidate *c, const CleanPages *pages,
+								const char *reason, bool (*must_stop) (void));
 
 #endif							/* SWEEP_TABLE_CLEAN_H */

@@ -26,6 +26,7 @@
 #include "worker/remember.h"
 
 #define ADAPTIVE_IO_BLOCKS	4
+#define ADAPTIVE_RING_KB	256
 
 static const char *my_database;
 static int	server_log_level;	/* log_min_messages before we lowered it */
@@ -104,7 +105,9 @@ apply_table_settings(const AutoVacOpts *opts, const Verdict *verdict)
 	/*
 	 * What the kernel collects it writes all at once some time, and then
 	 * every commit on a slow disk waits for that.  Readers likewise wait for
-	 * a large read.
+	 * a large read.  And when commits wait for the flush of WAL, a vacuum
+	 * with a small ring soon waits with them, before anybody tells it to be
+	 * slower.
 	 */
 	if (sweep_adaptive && !own_cost)
 	{
@@ -112,6 +115,8 @@ apply_table_settings(const AutoVacOpts *opts, const Verdict *verdict)
 			table_run_force_int("backend_flush_after", ADAPTIVE_IO_BLOCKS);
 		if (compat_io_combine_is_default())
 			table_run_force_int("io_combine_limit", ADAPTIVE_IO_BLOCKS);
+		if (compat_ring_is_default())
+			table_run_force_int("vacuum_buffer_usage_limit", ADAPTIVE_RING_KB);
 	}
 
 	/* does not use FREEZE, which is aggressive and waits for pins */

@@ -45,17 +45,19 @@ my $rare = sql($node, "SELECT cost, blks_hit, wal_bytes FROM sweep.runs WHERE re
 is(sql($node, "SELECT cost, blks_hit, wal_bytes $history AND relname = 'rare' AND command = 'VACUUM'"), $rare, 'the sum of one run is the run');
 sql($node, ("VACUUM hot;\n" x 700));
 is(sql($node, "SELECT sum(runs) $history AND relname = 'hot'"), '700', 'all runs of a table are counted, of which sweep.runs has a hundred');
-is(sql($node, "SELECT string_agg(DISTINCT vacuums::text || ' ' || analyzes, ',') $totals IN ('hour', 'day')"), '701 1',
-	'and in the totals of the hour and the day');
+is(sql($node, "SELECT string_agg(DISTINCT vacuums::text || ' ' || analyzes, ',') $totals IN ('hour', 'day', 'all')"), '701 1',
+	'and in the totals of the hour, the day and of all time');
 is(sql($node, "SELECT bool_and(s.sum = t.cost) FROM (SELECT sum(cost) $history) s, sweep.totals t WHERE started_by = 'manual'"), 't',
 	'what tables cost is what all cost');
 is(sql($node, "SELECT runs_complete_since > '$begun' FROM sweep.status"), 't', 'sweep.runs has forgotten some');
 is(sql($node, "SELECT bool_and(complete_since <= '$begun') AND count(*) = 2 $totals IN ('hour', 'day')"), 't',
 	'the totals have not, and say since when they know');
 is(sql($node, "SELECT bool_and(since <= now() - (1 || span)::interval"
-	  . " AND since > now() - (1 || span)::interval - CASE span WHEN 'hour' THEN '1 min' ELSE '1 hour' END::interval) FROM sweep.totals"),
+	  . " AND since > now() - (1 || span)::interval - CASE span WHEN 'hour' THEN '1 min' ELSE '1 hour' END::interval) FROM sweep.totals WHERE span <> 'all'"),
 	't', 'they are of an hour and a day, and a step more at most');
-is(sql($node, "SELECT count(*) FROM sweep.totals"), '8', 'a row for each span and starter, also without runs');
+is(sql($node, "SELECT count(*) FROM sweep.totals"), '12', 'a row for each span and starter, also without runs');
+
+is(sql($node, "SELECT bool_and(since <= '$begun' AND complete_since IS NULL) $totals = 'all'"), 't', 'those of all time are of all time');
 
 # ---- more tables than there is room for
 
@@ -75,7 +77,9 @@ is(sql($node, "SELECT vacuums, analyzes $totals = 'day'"), '1101|1', 'nor in the
 my $all = "SELECT string_agg(h::text, chr(10) ORDER BY hour, relid, command) $history h";
 $all =~ s/ WHERE (.*?) h$/ h WHERE $1/;
 my $before = sql($node, $all);
-my $day = "SELECT vacuums, analyzes, failed, cancelled, skipped, blks_hit, wal_bytes, cost, round(run_time::numeric) $totals = 'day'";
+my $day = "SELECT vacuums, analyzes, failed, cancelled, skipped, blks_hit, wal_bytes, cost, round(run_time::numeric) $totals = 'day'"
+  . " UNION ALL SELECT vacuums, analyzes, failed, cancelled, skipped, blks_hit, wal_bytes, cost, round(run_time::numeric) $totals = 'all'";
+my $since = sql($node, "SELECT since $totals = 'all'");
 my $before_day = sql($node, $day);
 $node->restart;
 poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status');
@@ -111,6 +115,7 @@ for my $i (1 .. 4)
 	$node->start;
 	poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status');
 	is(sql($node, "SELECT vacuums $totals = 'day'"), $vacuums + 20 * $i, "crash $i: every run is counted once");
+	is(sql($node, "SELECT vacuums $totals = 'all'"), $vacuums + 20 * $i, "crash $i: also in the totals of all time");
 	is(sql($node, "SELECT sum(runs) $history AND relname = 'hot'"), 700 + 20 * $i, "crash $i: also by table");
 }
 
@@ -128,6 +133,7 @@ $node->start;
 sql($node, 'VACUUM hot');
 poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status');
 is(sql($node, "SELECT vacuums $totals = 'day'"), $vacuums + 381, 'a run at the very beginning is counted once');
+is(sql($node, "SELECT vacuums, since = '$since' $totals = 'all'"), $vacuums + 381 . '|t', 'also in those of all time, which begin where they began');
 
 # ---- what is not known is said
 
@@ -151,7 +157,8 @@ poll_ok($node, "SELECT runs_complete_since > '$off' FROM sweep.status", 'nor in 
 # ---- forgotten
 
 sql($node, 'SELECT sweep.reset_runs(); VACUUM hot');
-is(sql($node, "SELECT vacuums $totals = 'day'"), '1', 'sweep.reset_runs() forgets the sums as well');
+is(sql($node, "SELECT string_agg(vacuums::text, ' ') $totals IN ('day', 'all')"), '1 1', 'sweep.reset_runs() forgets the sums as well');
+is(sql($node, "SELECT since > '$since' $totals = 'all'"), 't', 'and those of all time begin anew');
 saved('saved');
 $node->restart;
 poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status');

@@ -87,7 +87,7 @@ UPDATE hot SET k = -1 - k WHERE id % 200 = 8;
 DELETE FROM hot WHERE id % 200 = 3;
 COMMIT;
 END
-is(clean_once('hot'), 'done|200', 'a chain that is dead as a whole is a row, one whose end lives is none');
+is(clean_once('hot'), 'done|400', 'a chain that is dead as a whole is a row and its further members, one whose end lives is none');
 check_table('hot', 'HOT chains');
 is(sql($node, 'SELECT count(*) FROM hot WHERE n = 2'), 100, 'those that live are there');
 

@@ -17,18 +17,25 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 
 my $seconds = $ENV{PG_SWEEP_STRESS_S} // 20;
-my $rows = 20000;
+my $rows = 40000;
 
 my $node = sweep_node('clean_stress', conf => <<'END');
 sweep.cleaner = on
 sweep.log_min_duration = 0
 sweep.min_interval = 1h
+sweep.cleaner_naptime = 1s
+sweep.cleaner_scan_rate = 1000000
 max_prepared_transactions = 20
 autovacuum_vacuum_cost_delay = 0
+# nothing is due, so that garbage comes slowly
+autovacuum_vacuum_threshold = 1000000000
+autovacuum_vacuum_insert_threshold = -1
+shared_buffers = 256MB
 END
 sql($node, 'CREATE EXTENSION amcheck');
+# Its pages are nearly empty, so that it is large enough for the cleaner to come by itself.
 sql($node, <<"END");
-CREATE TABLE t (id int, k int, s text, f float8, n int) WITH (autovacuum_enabled = off, fillfactor = 80);
+CREATE TABLE t (id int, k int, s text, f float8, n int, pad char(80) DEFAULT '') WITH (fillfactor = 10);
 INSERT INTO t SELECT i, i % 500, md5(i::text), random(), 0 FROM generate_series(1, $rows) i;
 CREATE UNIQUE INDEX t_id ON t (id);
 CREATE INDEX t_k ON t (k);
@@ -111,7 +118,8 @@ my $turn = 0;
 my $checked = time;
 while (time < $until)
 {
-	$node->psql('postgres', "SELECT sweep.clean('t', by_row => true)");
+	# for five seconds whole tables, then what is in memory
+	$node->psql('postgres', "SELECT sweep.clean('t', by_row => true)") if int(time / 5) % 2;
 	# it meets the cleaner, or the cleaner meets it
 	$node->psql('postgres', $maintenance[ rand @maintenance ]) if $turn++ % 4 == 3;
 	usleep(100_000);
@@ -136,8 +144,16 @@ while ($log =~ /automatic clean-up of table.*?tuples: (\d+) removed.*?index entr
 	$entries += $2;
 	$recycled += $3;
 }
-note("rows removed: $removed, index entries: $entries, row pointers recycled: $recycled");
+my ($in_memory, $times) = (0, 0);
+while ($log =~ /automatic clean-up of table [^\n]* changed pages in shared buffers\n.*?tuples: (\d+) removed/sg)
+{
+	$in_memory += $1;
+	$times++;
+}
+note("rows removed: $removed, of these in memory: $in_memory, in $times clean-ups");
+note("index entries: $entries, row pointers recycled: $recycled");
 cmp_ok($entries, '>', 100 * $seconds, "index entries were removed ($entries, of $removed rows)");
+cmp_ok($in_memory, '>', $seconds, "rows were removed in memory ($in_memory)");
 cmp_ok($recycled, '>', 0, "row pointers were recycled ($recycled)");
 unlike($log, qr/PANIC|TRAP|terminated by signal/, 'nothing has crashed');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE command = 'CLEAN' AND outcome = 'failed'"), 0, 'no clean-up has failed');

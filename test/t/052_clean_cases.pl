@@ -234,6 +234,16 @@ sql($node, 'DELETE FROM early WHERE id > 40');
 cannot_be_cleaned('early', qr/this minor release of the server is too old/, 'on an older server a table');
 is(dead_items($node, 'early'), 0, 'nothing was removed');
 
+# ---- a library of another version than the running pg_sweep
+
+# A package's upgrade replaces it under the running server, and new workers load it.
+replace_cleaner($install, build_cleaner('other', '-DCLEAN_JOB_SIZE=8'));
+$node->restart;
+like(clean_once($node, 'early'), qr/^failed\|/, 'with a library of another version the clean-up fails');
+like(slurp_file($node->logfile), qr/library "pg_sweep_cleaner" does not fit the "pg_sweep" that the server has loaded/,
+	'the log says why');
+is(dead_items($node, 'early'), 0, 'nothing was removed');
+
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing has crashed');
 $node->stop;
 done_testing();

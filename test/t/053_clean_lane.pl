@@ -1,5 +1,5 @@
-# Large tables whose garbage is sparse are cleaned without being asked for, where that touches
-# fewer pages than a vacuum.
+# Large tables whose garbage is sparse are cleaned as a whole without being asked for, where that
+# touches fewer pages than a vacuum.
 
 use strict;
 use warnings FATAL => 'all';
@@ -14,6 +14,8 @@ use Test::More;
 
 my $node = sweep_node('clean_lane', conf => <<'END');
 sweep.cleaner_naptime = 1s
+sweep.cleaner_scan_rate = 0
+sweep.clean_scale_factor = 0.001
 sweep.min_interval = 1h
 autovacuum_vacuum_cost_delay = 0
 shared_buffers = 256MB

@@ -114,11 +114,30 @@ test_learned(void)
 }
 
 static void
+test_worth(void)
+{
+	CleanTable	t = table_of_bench(70, 70, 70);
+	CleanCost	cost = clean_cost(&t);
+
+	tap_is_bool(clean_is_worth_it(&cost, 70), true, "worth", "dead rows are all that the pages have");
+	t = table_of_bench(7000, 7000, 127273);
+	cost = clean_cost(&t);
+	tap_is_bool(clean_is_worth_it(&cost, 7000), true, "worth", "a thousandth, and a vacuum a moment ago");
+
+	/* every page was changed since the last vacuum, and few have garbage left */
+	t = table_of_bench(7000, 127273, 127273);
+	cost = clean_cost(&t);
+	tap_is_int(clean_plan(&t, &cost), CLEAN_BY_ROW, "worth", "a vacuum would read as many pages");
+	tap_is_bool(clean_is_worth_it(&cost, 7000), false, "worth", "but nobody needs either");
+}
+
+static void
 test_when(void)
 {
 	tap_is_double(clean_threshold(0.001, 7e6), 7000, "when", "a thousandth");
 	tap_is_double(clean_threshold(0.001, 1000), 50, "when", "but some rows at least");
 	tap_is_double(clean_threshold(0.001, -1), 50, "when", "never counted");
+	tap_is_bool(clean_threshold(-1, 1e15) > 1e15, true, "when", "no table as a whole");
 
 	/* 0.5 % an hour of 7 million rows, vacuumed at a fifth */
 	tap_is_bool(clean_is_slow(7000, 7583, 60, 1400050), true, "when", "it keeps its garbage for forty hours");
@@ -135,6 +154,7 @@ main(void)
 	test_measured();
 	test_edges();
 	test_learned();
+	test_worth();
 	test_when();
 	return tap_done();
 }
