@@ -7,21 +7,31 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
 from pgsweep.core.facts import CoreFacts, Holder, Lock, Relation, Vacuum
+from pgsweep.metrics.reading import Health, Reading
 from pgsweep.model import (
     Blocker,
     Cause,
+    Cluster,
+    CoreStatus,
     Database,
     DatabaseAge,
+    DeadTuples,
     Facts,
     Feature,
+    IdRates,
     LastHour,
+    Limit,
     Progress,
+    QueueWait,
+    RecoveryConflict,
     Run,
     Server,
     Snapshot,
     Status,
     StatusReport,
+    Step,
     Table,
+    Totals,
     Waiting,
 )
 
@@ -157,6 +167,53 @@ def database(**given: Any) -> Database:
         "last_visit": NOW - timedelta(seconds=4),
     }
     return _build(Database, {**base, **given})
+
+
+def core_status(**given: Any) -> CoreStatus:
+    """Return the core daemon with its default settings."""
+    base: dict[str, Any] = {
+        "daemon_on": True,
+        "workers": 1,
+        "max_workers": 3,
+        "tables": 80,
+        "due": 2,
+        "cost_limit": 200,
+        "cost_delay": 2.0,
+        "read_mb_per_s": 390.6,
+        "dirty_mb_per_s": 39.06,
+    }
+    return CoreStatus(**{**base, **given})
+
+
+def limit(**given: Any) -> Limit:
+    """Return a row of sweep.budget, of the limit that binds."""
+    base: dict[str, Any] = {
+        "name": "write_limit",
+        "setting": "20",
+        "unit": "MB/s",
+        "configured": 20.0,
+        "measured": 19.63,
+        "allowed_mb_per_s": 20.0,
+        "binding": True,
+        "sensor": "ok",
+    }
+    return _build(Limit, {**base, **given})
+
+
+def step(**given: Any) -> Step:
+    """Return a row of sweep.governor."""
+    base: dict[str, Any] = {
+        "at": NOW,
+        "vacuums": 1,
+        "read_mb_per_s": 12.3,
+        "dirty_mb_per_s": 19.6,
+        "wal_mb_per_s": 4.0,
+        "allowed_mb_per_s": 20.0,
+        "binding": "write_limit",
+        "decision": "back off",
+        "reason": "2.1 users wait for I/O",
+    }
+    return _build(Step, {**base, **given})
 
 
 def snapshot(**given: Any) -> Snapshot:
@@ -410,3 +467,176 @@ CORE_SETTINGS = {
     "vacuum_failsafe_age": "1600000000",
     "vacuum_multixact_failsafe_age": "1600000000",
 }
+
+
+def cluster(**given: Any) -> Cluster:
+    """Return a primary whose archiver works."""
+    base: dict[str, Any] = {
+        "version": "15.20 (Debian 15.20-0+deb12u1)",
+        "in_recovery": False,
+        "started_at": NOW - timedelta(days=3),
+        "now": NOW,
+        "dbname": "bench",
+        "block_size": 8192,
+        "autovacuum": True,
+        "freeze_max_age": 200_000_000,
+        "multixact_freeze_max_age": 400_000_000,
+        "next_xid": 5_000_000_000,
+        "sees_everything": True,
+        "archiving": True,
+        "archived_count": 12,
+        "failed_count": 1,
+        "last_archived_time": NOW - timedelta(minutes=1),
+        "last_failed_time": NOW - timedelta(hours=1),
+    }
+    return Cluster(**{**base, **given})
+
+
+def queue_wait(**given: Any) -> QueueWait:
+    """Return a table that waits for a worker."""
+    base: dict[str, Any] = {
+        "datname": "bench",
+        "schemaname": "public",
+        "relname": "pgbench_accounts",
+        "lane": "user",
+        "score": 1.5,
+        "waiting_since": NOW - timedelta(seconds=30),
+        "waiting_for": "worker slot: all 2 busy with public.a, public.b",
+    }
+    return _build(QueueWait, {**base, **given})
+
+
+def dead_tuples(**given: Any) -> DeadTuples:
+    """Return the dead rows of a table that is due."""
+    base: dict[str, Any] = {
+        "schemaname": "public",
+        "relname": "pgbench_accounts",
+        "dead_tuples": 23_456,
+        "vacuum_threshold": 20_050.0,
+        "due": 1,
+    }
+    return DeadTuples(**{**base, **given})
+
+
+def totals(**given: Any) -> Totals:
+    """Return what pg_sweep's vacuums came to."""
+    base: dict[str, Any] = {
+        "started_by": "sweep",
+        "since": NOW - timedelta(days=40),
+        "vacuums": 1_000,
+        "analyzes": 20,
+        "failed": 1,
+        "cancelled": 2,
+        "skipped": 3,
+        "blks_hit": 10_000,
+        "blks_read": 2_000,
+        "blks_dirtied": 300,
+        "wal_records": 4_000,
+        "wal_fpi": 50,
+        "wal_bytes": 6_000_000,
+        "cost": 70_000,
+        "tuples_removed": 800_000,
+        "run_time": 9_500.0,
+        "delay_time": 1_500.0,
+    }
+    return Totals(**{**base, **given})
+
+
+def budget_limit(**given: Any) -> Limit:
+    """Return the limit of dirtied pages, which binds."""
+    base: dict[str, Any] = {
+        "name": "write_limit",
+        "setting": "30",
+        "unit": "MB/s",
+        "configured": 30.0,
+        "measured": 29.5,
+        "allowed_mb_per_s": 30.0,
+        "binding": True,
+        "sensor": "ok",
+    }
+    return _build(Limit, {**base, **given})
+
+
+def governor_step(**given: Any) -> Step:
+    """Return a step of the governor."""
+    base: dict[str, Any] = {
+        "at": NOW,
+        "vacuums": 1,
+        "read_mb_per_s": 1.0,
+        "dirty_mb_per_s": 2.0,
+        "wal_mb_per_s": 3.0,
+        "cpu_pct": 50.0,
+        "users_waiting": 0.5,
+        "allowed_mb_per_s": 40.0,
+        "floor_mb_per_s": 4.0,
+        "decision": "steady",
+    }
+    return _build(Step, {**base, **given})
+
+
+LIMITS = (
+    budget_limit(),
+    budget_limit(name="read_limit", binding=False, allowed_mb_per_s=None),
+    budget_limit(name="io_latency_limit", unit="ms", configured=20.0, measured=5.0, binding=False),
+    budget_limit(
+        name="device_utilization", unit="%", configured=80.0, measured=20.0, binding=False
+    ),
+    budget_limit(
+        name="cpu_limit", unit="% of a core", configured=50.0, measured=20.0, binding=False
+    ),
+    budget_limit(
+        name="adaptive", unit="users waiting", configured=1.0, measured=0.5, binding=False
+    ),
+    budget_limit(name="slots", unit="MB left", configured=10.0, measured=20.0, sensor="broken"),
+    budget_limit(name="floor", measured=None, binding=False, sensor="not used"),
+)
+
+
+def reading(**given: Any) -> Reading:
+    """Return everything that can be read, of a server with the extension."""
+    base: dict[str, Any] = {
+        "cluster": cluster(),
+        "extension": True,
+        "ages": (
+            DatabaseAge(5, "bench", 1_000_000, 10, None),
+            DatabaseAge(6, "shop", 2_000_000, 5, None),
+        ),
+        "blockers": (blocker(),),
+        "progress": (*snapshot().progress, progress(pid=500, relname="x", phase_pct=10.0)),
+        "conflicts": (RecoveryConflict("snapshot", 3), RecoveryConflict("lock", 0)),
+        "dead_tuples": (
+            dead_tuples(),
+            DeadTuples(None, None, dead_tuples=77, vacuum_threshold=None, due=0),
+        ),
+        "dead_tuples_at": NOW,
+        "id_rates": IdRates(100.0, 1.0),
+        "status": status(
+            horizon_age=123_456,
+            overdue=1,
+            rounds=99,
+            visits=7,
+            visits_cpu_time=12.5,
+            worker_starts=3,
+        ),
+        "totals": (totals(), totals(started_by="autovacuum")),
+        "waits": (queue_wait(),),
+        "databases": snapshot().databases,
+        "limits": LIMITS,
+        "step": governor_step(),
+        "features": (Feature("scout", True, None), Feature("worker", False, None)),
+    }
+    return Reading(**{**base, **given})
+
+
+def health(**given: Any) -> Health:
+    """Return what `serve` knows of itself after some readings."""
+    base: dict[str, Any] = {
+        "up": True,
+        "readings": 3,
+        "parts": {"status": True},
+        "part_failures": {"status": 0},
+        "last_took_s": 0.01,
+        "last_ended_at": NOW.timestamp(),
+        "scrapes": 4,
+    }
+    return Health(**{**base, **given})

@@ -1,7 +1,7 @@
 -- The views of schema sweep as plain tables of the same columns, with made-up rows.
 CREATE SCHEMA sweep;
 
-CREATE TABLE sweep.table_settings (relid oid, name text, value text);
+CREATE TABLE sweep.table_settings (relid oid, name text, value text, set_by text, set_at timestamptz);
 
 CREATE TABLE sweep.progress (
     pid integer, leader_pid integer, datid oid, datname name, relid oid,
@@ -64,7 +64,8 @@ CREATE TABLE sweep.decisions (
     datid oid, datname name, relid oid, schemaname text, relname text, decision text,
     reason text, first_at timestamptz, last_at timestamptz, times bigint,
     not_before timestamptz, dead_tuples bigint, ins_since_vacuum bigint,
-    next_dead_tuples bigint, next_ins_since_vacuum bigint);
+    next_dead_tuples bigint, next_ins_since_vacuum bigint, waits_for xid,
+    would_vacuum_at timestamptz, vacuumed_instead_at timestamptz, vacuumed_instead_by text);
 
 INSERT INTO sweep.decisions VALUES
 (16384, 'bench', 16401, 'public', 'pgbench_accounts', 'vacuumed', NULL, now(), now(), 1,

@@ -39,7 +39,6 @@ KINDS: dict[str, type] = {
 NOT_IN_VIEW = {"blockers": {"catalogs"}}
 NOT_IN_MODEL = {
     "history": {"blks_hit", "wal_records", "wal_fpi", "delay_time"},
-    "decisions": {"would_vacuum_at", "waits_for", "vacuumed_instead_at", "vacuumed_instead_by"},
 }
 # The columns of these views are described in a table, and not in prose or by a pattern.
 DESCRIBED = ("progress", "runs", "tables", "queue", "blockers", "budget", "governor")

@@ -131,6 +131,8 @@ def test_due_is_one_number() -> None:
         samples.waiting(datid=None, datname=None, relid=1260),
         # Somebody asked for it. It is not due.
         samples.waiting(relid=16403, score=None, requested_by="alice"),
+        # No vacuum of it is due. It is for the cleaner.
+        samples.waiting(relid=16404, score=0.01, reason="sparse garbage: dead tuples 120 > 50"),
     )
     databases = (
         samples.database(due=7),

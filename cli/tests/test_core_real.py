@@ -523,3 +523,42 @@ def test_no_such_table(ask: Ask) -> None:
     assert result.code == 2
     assert 'there is no table "nowhere.nothing" in database "postgres"' in result.err
     assert ask("explain", '"').code == 2
+
+
+def test_progress(ask: Ask, core: ThrowawayServer) -> None:
+    core.psql("postgres", "CREATE TABLE slow AS SELECT generate_series(1, 50000) AS i")
+    try:
+        with connected(core, "postgres") as conn:
+            # A nap of 0.1 s for each of 222 pages takes longer than all of this test.
+            conn.execute("SET vacuum_cost_delay = 100")
+            conn.execute("SET vacuum_cost_limit = 1")
+            conn.pgconn.send_query(b"VACUUM slow")
+            pid = conn.info.backend_pid
+
+            def row(dbname: str = "postgres", **given: Any) -> Any:
+                rows = ask("progress", "--json", dbname=dbname, **given).json()
+                found = [row for row in rows if row["pid"] == pid]
+                return found[0] if found and found[0]["phase_pct"] else None
+
+            found = until(row)
+            assert (found["relname"], found["started_by"]) == ("slow", "manual")
+            assert found["command"] == "VACUUM"
+            assert found["phase"] == "scanning heap"
+            assert 0 < found["phase_pct"] <= 100
+            # a file may grow by several pages at a time
+            assert found["pages"] >= 222
+            assert found["cost"] is None
+            until(lambda: row()["limited_by"] == "cost limit")
+            # Of another database the name is not known.
+            other = until(lambda: row(dbname="other"))
+            assert (other["datname"], other["relname"]) == ("postgres", None)
+            shown = ask("progress")
+            assert "slow" in shown.out
+            assert "needs the extension" in " ".join(shown.out.split())
+            # Who may not see others' sessions is told so.
+            blind = ask("progress", user="nobody_special")
+            assert "is not in pg_monitor" in " ".join(blind.out.split())
+            conn.cancel()
+            until(lambda: conn.pgconn.get_result() is None)
+    finally:
+        core.psql("postgres", "DROP TABLE slow")

@@ -10,11 +10,12 @@ import pytest
 
 import results
 from conftest import needs_extension
-from pgsweep.bench import runner, scenario
+from pgsweep.bench import runner, scenario, transactions
 from pgsweep.bench.experiments import day
 from pgsweep.bench.lab import Options
 from pgsweep.bench.request import Plan, Request, expected_s, names_of
 from pgsweep.bench.result import Experiment, Series, Variant
+from pgsweep.bench.transactions import Done
 from pgsweep.lab.server import default_pg_config
 from pgsweep.lab.vacuumlog import VacuumLine
 from pgsweep.report import bench_model, bench_page, day_plot
@@ -29,23 +30,28 @@ LOG = """0 1 1500 0 1000 500000 200
 
 
 def test_a_log_has_what_was_done() -> None:
-    found = list(day.parse_log(LOG.splitlines(), ("read", "queue")))
-    assert found == [day.Done("read", 1000.5, 1.5), day.Done("queue", 1001.0, 2.5)]
+    found = list(transactions.parse_log(LOG.splitlines(), ("read", "queue")))
+    assert found == [Done("read", 1000.5, 1.5), Done("queue", 1001.0, 2.5)]
 
 
 def test_percentiles_are_values_that_were_measured() -> None:
     values = [float(value) for value in range(100, 0, -1)]
-    assert [day.percentile(values, percent) for percent in (1, 50, 99, 100)] == [1, 50, 99, 100]
-    assert day.percentile([7.0], 50) == 7
+    assert [transactions.percentile(values, percent) for percent in (1, 50, 99, 100)] == [
+        1,
+        50,
+        99,
+        100,
+    ]
+    assert transactions.percentile([7.0], 50) == 7
 
 
 def test_hours_have_what_ended_in_them() -> None:
     done = [
-        day.Done("read", 100.0, 1.0),
-        day.Done("session", 109.9, 9.0),
-        day.Done("read", 110.0, 3.0),
+        Done("read", 100.0, 1.0),
+        Done("session", 109.9, 9.0),
+        Done("read", 110.0, 3.0),
         # after the end
-        day.Done("read", 400.0, 5.0),
+        Done("read", 400.0, 5.0),
     ]
     found = day.hours(done, 100.0, 10.0)
     assert [hour["hour"] for hour in found] == list(range(24))

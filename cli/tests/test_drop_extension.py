@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 from conftest import needs_extension
-from pgsweep import db, errors, sources
+from pgsweep import db, errors
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
+from pgsweep.watcher import Watcher
 
 pytestmark = [pytest.mark.server, needs_extension]
 
@@ -92,7 +93,7 @@ def test_top_is_opened_while_the_extension_is_dropped(server: ThrowawayServer) -
                 db.connect(server.target("postgres")) as session,
             ):
                 session.require_extension()
-                sources.snapshot(session)
+                Watcher().snapshot(session)
                 session.explain(None)
                 opened.append(1)
 

@@ -36,6 +36,23 @@ def test_one_painter() -> None:
     assert importers("vl_convert") == {"report/svg.py"}
 
 
+def test_who_speaks_http_and_prometheus() -> None:
+    def parts(module: str) -> set[str]:
+        return {file.split("/")[0] for file in importers(module)}
+
+    assert parts("starlette") == parts("uvicorn") == {"serve"}
+    assert parts("prometheus_client") == {"metrics", "serve"}
+    # The other commands do without: only this one imports them, and only when it is called.
+    assert importers("pgsweep.serve") <= {
+        "commands/serve.py",
+        *(str(file.relative_to(SOURCES)) for file in (SOURCES / "serve").glob("*.py")),
+    }
+    # Metrics are made of what was read. Only the reader has a session.
+    assert not any(
+        f.startswith("metrics/") for f in importers("pgsweep.db") - {"metrics/reader.py"}
+    )
+
+
 def test_tune_and_demo_need_the_laboratory_and_no_experiment() -> None:
     def parts(module: str) -> set[str]:
         return {file.split("/")[0] for file in importers(module)} - {"commands"}

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 
 import samples
+from pgsweep.model import Progress, Run, TableKey
+from pgsweep.tui import orders
 from pgsweep.tui.state import (
+    NUMBER_OF_ORDERS,
     Action,
     Panel,
     Question,
     UiState,
     Verb,
     handle_key,
+    keys_of,
     next_interval,
     waiting_key,
 )
@@ -24,7 +29,8 @@ SNAPSHOT = samples.snapshot()
 def press(ui: UiState, *keys: str) -> tuple[UiState, Action]:
     action = Action.NONE
     for key in keys:
-        ui, action = handle_key(ui, key, SNAPSHOT)
+        character = {"space": " ", "slash": "/"}.get(key, key if len(key) == 1 else None)
+        ui, action = handle_key(ui, key, SNAPSHOT, character)
     return ui, action
 
 
@@ -160,3 +166,109 @@ def test_quit(key: str) -> None:
 
 def test_a_message_goes_with_the_next_key() -> None:
     assert press(UiState(message="told"), "down")[0].message == ""
+
+
+def test_a_filter_is_typed() -> None:
+    ui, _ = press(UiState(), "slash", "q", "space", "S", "y")
+    assert (ui.typing, ui.filter) == (True, "q Sy")
+    assert press(ui, "backspace", "enter")[0] == replace(ui, typing=False, filter="q S")
+    kept, _ = press(ui, "enter", "down")
+    assert (kept.typing, kept.filter) == (False, "q Sy")
+    assert press(ui, "escape")[0] == UiState()
+    assert press(kept, "escape")[0].filter == ""
+    # Keys that type nothing do nothing, and with nothing to take away it is over.
+    assert press(ui, "f5", "up")[0] == ui
+    assert press(UiState(), "slash", "a", "backspace")[0].typing
+    assert not press(UiState(), "slash", "backspace")[0].typing
+    assert press(ui, "ctrl+c")[1] is Action.QUIT
+
+
+def test_orders_follow_each_other() -> None:
+    ui, _ = press(UiState(), "2", "s")
+    assert ui.order == {Panel.RUNS: 1}
+    assert press(ui, "S")[0].order == {Panel.RUNS: 0}
+    assert press(ui, "upper_s", "upper_s")[0].order == {Panel.RUNS: NUMBER_OF_ORDERS[Panel.RUNS]}
+    around, _ = press(UiState(), *["s"] * (NUMBER_OF_ORDERS[Panel.PROGRESS] + 1))
+    assert around.order == {Panel.PROGRESS: 0}
+
+
+def test_there_are_as_many_orders_as_keys_reach() -> None:
+    assert {panel: len(there) for panel, there in orders.ORDERS.items()} == NUMBER_OF_ORDERS
+
+
+def test_enter_opens_the_history_of_a_table() -> None:
+    ui, action = press(UiState(), "down", "enter")
+    assert ui.story == TableKey(5, 16401, "bench.sessions")
+    assert action is Action.REFRESH
+    assert press(ui, "down", "down", "up")[0].scroll == 1
+    assert press(ui, "home")[0].scroll == 0
+    assert press(ui, "q")[1] is Action.QUIT
+    assert press(ui, "C", "4")[0] == ui
+    for key in ("escape", "enter", "backspace"):
+        assert press(ui, key)[0].story is None
+    # A worker's table is its leader's.
+    assert press(UiState(), "down", "down", "enter")[0].story == ui.story
+    nothing, _ = press(UiState(), "3", "enter")
+    assert nothing.story is None
+    assert "select" in nothing.message
+
+
+def test_a_shared_catalog_is_one_table() -> None:
+    known = replace(SNAPSHOT, queue=(samples.waiting(datid=0, relid=1262),))
+    ui, _ = handle_key(UiState(focus=Panel.QUEUE), "enter", known)
+    assert ui.story is not None
+    assert (ui.story.datid, ui.story.relid) == (None, 1262)
+
+
+def test_without_the_extension_nothing_can_be_steered() -> None:
+    core = replace(SNAPSHOT, status=None, core=samples.core_status())
+    ui, _ = handle_key(UiState(act=True), "C", core)
+    assert ui.question is None
+    assert "does not have" in ui.message
+
+
+def names(rows: Iterable[Progress | Run]) -> list[str]:
+    return [row.relname or "" for row in rows]
+
+
+def test_rows_are_filtered() -> None:
+    seen = orders.shown(SNAPSHOT, UiState(filter="SESS"))
+    assert seen is not None
+    assert set(names(seen.progress)) == {"sessions"}
+    assert seen.runs == ()
+    # It is a table that is looked for. The databases are all there.
+    assert seen.databases == SNAPSHOT.databases
+    shop = orders.shown(SNAPSHOT, UiState(filter="shop"))
+    assert shop is not None
+    assert [row.datname for row in shop.databases] == ["shop"]
+    assert orders.shown(SNAPSHOT, UiState()) is SNAPSHOT
+    assert orders.shown(None, UiState(filter="x")) is None
+
+
+@pytest.mark.parametrize("panel", list(Panel))
+def test_every_order_takes_unknown_values(panel: Panel) -> None:
+    blank = replace(
+        SNAPSHOT,
+        progress=(*SNAPSHOT.progress, samples.progress(pid=9, cost=None, done_pct=None)),
+        runs=(*SNAPSHOT.runs, samples.run(run_id=7, started_at=None, tuples_removed=None)),
+        databases=(*SNAPSHOT.databases, samples.database(datid=9, xid_age=None, dead_tuples=None)),
+        queue=(samples.waiting(), samples.waiting(relid=2, score=None, waiting_since=None)),
+    )
+    for index in range(NUMBER_OF_ORDERS[panel] + 1):
+        seen = orders.shown(blank, UiState(order={panel: index}))
+        assert seen is not None
+        assert sorted(keys_of(panel, seen)) == sorted(keys_of(panel, blank))
+
+
+def test_the_greatest_comes_first_and_the_unknown_last() -> None:
+    runs = (
+        samples.run(run_id=1, cost=5),
+        samples.run(run_id=2, cost=None),
+        samples.run(run_id=3, cost=50),
+    )
+    by_cost = [order.name for order in orders.ORDERS[Panel.RUNS]].index("cost") + 1
+    ui = UiState(order={Panel.RUNS: by_cost})
+    seen = orders.shown(replace(SNAPSHOT, runs=runs), ui)
+    assert seen is not None
+    assert [run.run_id for run in seen.runs] == [3, 1, 2]
+    assert orders.name(Panel.RUNS, ui) == "cost"

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from conftest import Pgsweep
+from conftest import Pgsweep, needs_extension
 from pgsweep import names
 from pgsweep.lab.server import ThrowawayServer, default_pg_config, extension_is_installed
 
@@ -108,6 +108,9 @@ def babel() -> Iterator[ThrowawayServer]:
 COMMANDS = (
     ("status",),
     ("progress",),
+    ("queue",),
+    ("decisions", "-n", "9999"),
+    ("set",),
     ("runs",),
     ("databases",),
     ("tables", "-n", "9999"),
@@ -117,7 +120,7 @@ COMMANDS = (
     ("doctor",),
     ("check",),
 )
-NEED_EXTENSION = ("progress", "runs", "databases", "budget")
+NEED_EXTENSION = ("queue", "decisions", "set", "runs", "databases", "budget")
 
 
 @pytest.mark.server
@@ -165,3 +168,28 @@ def test_names_are_found_and_shown(pgsweep: Pgsweep, babel: ThrowawayServer) -> 
     # Bytes of another role and another database are invalid in this database's encoding.
     databases = pgsweep("blockers", "--json", *babel.flags("postgres")).json()
     assert [row["name"] for row in databases if row["kind"] == "prepared transaction"]
+
+
+@pytest.mark.server
+@needs_extension
+@pytest.mark.parametrize("dbname", ["latin", "ascii"])
+def test_tables_of_any_name_can_be_acted_on(
+    pgsweep: Pgsweep, babel: ThrowawayServer, dbname: str
+) -> None:
+    flags = babel.flags(dbname)
+    # What the table is called in a terminal of UTF-8, and where its bytes are no characters.
+    shown = {"latin": "té", "ascii": r"t\xe9"}[dbname]
+    if dbname == "ascii":
+        # Nobody can write that name.
+        missing = pgsweep("snooze", f'"{shown}"', "1 h", *flags)
+        assert missing.code == 2
+        assert "there is no table" in missing.err
+        return
+    snoozed = pgsweep("snooze", f'"{shown}"', "1 h", *flags)
+    assert snoozed.code == 0, snoozed.err
+    assert shown in snoozed.out
+    assert shown in pgsweep("decisions", "--decision", "snoozed", *flags).out
+    assert pgsweep("set", f'"{shown}"', "cleaner=off", *flags).code == 0
+    assert shown in pgsweep("set", *flags).out
+    assert pgsweep("set", f'"{shown}"', "--reset", "cleaner", *flags).code == 0
+    assert pgsweep("snooze", f'"{shown}"', "0", *flags).code == 0

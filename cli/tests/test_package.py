@@ -19,7 +19,7 @@ CLI = Path(__file__).parents[1]
 # None in sys.modules keeps what the extras bring from being imported or found.
 WITHOUT_EXTRAS = """
 import sys
-for name in ("vl_convert", "duckdb", "duckdb_extension_tpcds"):
+for name in ("vl_convert", "duckdb", "duckdb_extension_tpcds", "starlette", "uvicorn"):
     sys.modules[name] = None
 """
 COMMAND = """
@@ -83,8 +83,9 @@ def test_the_wheel_has_what_it_needs_and_no_tpcds(installed: Path) -> None:
         for line in next(installed.glob("*.dist-info/METADATA")).read_text().splitlines()
         if line.startswith("Requires-Dist: ")
     ]
-    heavy = [line for line in requirements if line.startswith(("vl-convert", "duckdb"))]
-    assert len(heavy) == 4
+    optional = ("vl-convert", "duckdb", "starlette", "uvicorn", "prometheus-client")
+    heavy = [line for line in requirements if line.startswith(optional)]
+    assert len(heavy) == 7
     assert all("extra == " in line for line in heavy)
 
 
@@ -118,6 +119,10 @@ def test_what_is_missing_is_said(installed: Path, result: str) -> None:
     assert "not installed: vl_convert" in said.stderr
     assert "pip install 'pgsweep[report]'" in said.stderr
     assert not (installed / "report.html").exists()
+    said = call(installed, "serve")
+    assert said.returncode == 2
+    assert "not installed: starlette, uvicorn" in said.stderr
+    assert "pip install 'pgsweep[serve]'" in said.stderr
     said = run(installed, "from pgsweep.bench import experiments; experiments.load('tpcds')")
     assert said.returncode == 1
     assert "experiment tpcds is not part of this installation" in said.stderr.splitlines()[-1]

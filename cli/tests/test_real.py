@@ -10,8 +10,9 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, needs_extension, write
-from pgsweep import compute, db, model, sources
+from pgsweep import compute, db, model
 from pgsweep.lab.server import ThrowawayServer, default_pg_config, free_port
+from pgsweep.watcher import Watcher
 
 pytestmark = [pytest.mark.server, needs_extension]
 
@@ -130,7 +131,7 @@ def test_due_is_one_number(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
         with db.connect(real.target("postgres")) as session:
             deadline = time.monotonic() + PATIENCE_S
             while True:
-                seen = sources.snapshot(session)
+                seen = Watcher().snapshot(session)
                 queue = seen.queue or ()
                 if len({row.relname for row in queue} & {"d1", "d2", "d3"}) == 3:
                     break

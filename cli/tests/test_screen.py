@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
 import samples
-from pgsweep.model import Snapshot
-from pgsweep.render import screen
+from pgsweep.model import Decision, HourOfTable, Snapshot, TableHistory, TableKey
+from pgsweep.render import header, screen, story
+from pgsweep.tui import orders
 from pgsweep.tui.state import Panel, Question, UiState, Verb
 
 WIDTHS = (60, 76, 80, 106, 136, 200)
@@ -21,7 +24,7 @@ def plain(lines: list[Text]) -> str:
 
 
 def test_header() -> None:
-    first, second = screen.header(samples.snapshot(), UiState(), 120)
+    first, second, *_ = header.lines(samples.snapshot(), UiState(), 120)
     assert "PostgreSQL 15.20  primary  db1.example.com:5432/bench" in first.plain
     assert "as postgres  up 3d 04h" in first.plain
     assert "mode act  launcher 4711  workers 1/2  due 4 of 812  oldest xid 6%" in second.plain
@@ -31,15 +34,17 @@ def test_header() -> None:
 def test_due_is_one_number() -> None:
     queue = tuple(samples.waiting(relid=number) for number in range(60))
     snapshot = samples.snapshot(queue=queue, status=samples.status(due=70))
-    _, second = screen.header(snapshot, UiState(), 120)
+    _, second, *_ = header.lines(snapshot, UiState(), 120)
     assert "due 60 of 812" in second.plain
-    assert screen.panel_title(Panel.QUEUE, snapshot) == "4 next vacuums (60)"
+    assert screen.panel_title(Panel.QUEUE, snapshot, UiState()) == "4 next vacuums (60)"
     asked = samples.snapshot(queue=(*queue, samples.waiting(relid=77, score=None)))
-    assert screen.panel_title(Panel.QUEUE, asked) == "4 next vacuums (60 and 1 asked for)"
+    assert (
+        screen.panel_title(Panel.QUEUE, asked, UiState()) == "4 next vacuums (60 and 1 asked for)"
+    )
 
 
 def test_header_before_the_first_snapshot() -> None:
-    _, second = screen.header(None, UiState(), 80)
+    _, second, *_ = header.lines(None, UiState(), 80)
     assert "connecting" in second.plain
 
 
@@ -48,19 +53,19 @@ def test_header_names_a_standby_and_the_reason_of_the_mode() -> None:
         server=samples.server(in_recovery=True),
         status=samples.status(effective_mode="observe", reason="standby"),
     )
-    first, second = screen.header(snapshot, UiState(), 120)
+    first, second, *_ = header.lines(snapshot, UiState(), 120)
     assert "standby" in first.plain
     assert "mode act → observe (standby)" in second.plain
 
 
 def test_header_says_that_the_connection_is_lost() -> None:
     ui = UiState(trouble="server closed the connection unexpectedly; retrying")
-    _, second = screen.header(samples.snapshot(), ui, 80)
+    _, second, *_ = header.lines(samples.snapshot(), ui, 80)
     assert "server closed the connection unexpectedly; retrying" in second.plain
 
 
 def test_header_says_that_it_is_frozen() -> None:
-    _, second = screen.header(samples.snapshot(), UiState(frozen=True), 80)
+    _, second, *_ = header.lines(samples.snapshot(), UiState(frozen=True), 80)
     assert "FROZEN" in second.plain
 
 
@@ -149,7 +154,7 @@ def test_next_vacuums() -> None:
     assert "bench oid 9" in lines[2]
     narrow = plain(screen.queue_panel(with_queue(), UiState(), 76, 6)).splitlines()
     assert " ".join(narrow[0].split()) == "# TABLE SCORE WAITED WAITING FOR WHY"
-    assert screen.panel_title(Panel.QUEUE, with_queue()) == "4 next vacuums (2)"
+    assert screen.panel_title(Panel.QUEUE, with_queue(), UiState()) == "4 next vacuums (2)"
 
 
 def test_why_the_selected_table_waits() -> None:
@@ -197,7 +202,7 @@ def test_no_line_is_too_long(width: int, height: int) -> None:
         for lines in panels:
             assert len(lines) <= max(height, 1)
             assert all(cell_len(line.plain) <= width for line in lines), plain(lines)
-        for line in (*screen.header(snapshot, ui, width), screen.footer(snapshot, ui, width)):
+        for line in (*header.lines(snapshot, ui, width), screen.footer(snapshot, ui, width)):
             assert cell_len(line.plain) <= width
 
 
@@ -226,29 +231,29 @@ def test_footer_asks(question: Question, asked: str) -> None:
     assert out == asked.format("vacuum of bench.pgbench_accounts (process 100)")
 
 
-@pytest.mark.parametrize("room", [15, 17, 21, 30, 37, 60])
+@pytest.mark.parametrize("room", [9, 13, 17, 19, 30, 37, 60])
 @pytest.mark.parametrize("focus", list(Panel))
 def test_panels_fill_the_room(room: int, focus: Panel) -> None:
     heights = screen.heights(focus, room, databases=5, vacuums=3)
-    assert sum(heights.values()) == max(room, 17)
-    assert min(heights.values()) >= 5
+    assert sum(heights.values()) == max(room, 13)
+    assert min(heights.values()) >= 4
 
 
-@pytest.mark.parametrize("room", [15, 17, 21, 25, 30, 37, 60])
+@pytest.mark.parametrize("room", [13, 15, 17, 19, 25, 30, 45, 60])
 @pytest.mark.parametrize("focus", list(Panel))
 @pytest.mark.parametrize("waiting", [0, 1, 50])
 def test_four_panels_fill_the_room(room: int, focus: Panel, waiting: int) -> None:
     heights = screen.heights(focus, room, databases=5, vacuums=3, waiting=waiting)
-    least = 17 if focus is not Panel.QUEUE else 12 + min(5, waiting + 3)
-    assert sum(heights.values()) == max(room, least)
+    assert sum(heights.values()) == room
     assert focus in heights
-    assert min(heights.values()) >= 3
-    assert len(heights) == 4 or room <= 25
+    assert min(heights.values()) >= 2
+    assert len(heights) == 4 or room <= 22
 
 
 def test_on_24_lines_there_are_four_panels_until_one_needs_the_room() -> None:
     def shown(focus: Panel) -> dict[Panel, int]:
-        return screen.heights(focus, 21, databases=5, vacuums=3, waiting=9)
+        room = 24 - header.LINES - 1
+        return screen.heights(focus, room, databases=5, vacuums=3, waiting=9)
 
     assert set(shown(Panel.PROGRESS)) == set(Panel)
     assert Panel.DATABASES not in shown(Panel.QUEUE)
@@ -261,3 +266,110 @@ def test_help_fits_a_small_terminal() -> None:
     lines = screen.HELP.splitlines()
     assert len(lines) <= 20
     assert max(len(line) for line in lines) <= 68
+
+
+def top(width: int, **given: Any) -> list[str]:
+    return [line.plain for line in header.lines(samples.snapshot(**given), UiState(), width)]
+
+
+def test_the_horizon_has_a_line() -> None:
+    assert top(80)[2] == " horizon  unknown: sweep.blockers is missing"
+    assert top(80, blockers=())[2] == " horizon  nothing holds it back"
+    held = top(200, blockers=(samples.blocker(), samples.blocker(pid=1)))[2]
+    assert held == (
+        " horizon  held for 10:00 by a session idle in transaction, process 4712  123k xids  1 more"
+        '  withholds dead rows of all tables of database "bench"'
+    )
+    narrow = top(80, blockers=(samples.blocker(),))[2]
+    assert narrow == " horizon  held for 10:00 by a session idle in transaction, process 4712"
+    old = samples.blocker(since=samples.NOW - timedelta(hours=2))
+    styles = header.lines(samples.snapshot(blockers=(old,)), UiState(), 120)[2].spans
+    assert "bold red" in [span.style for span in styles]
+
+
+def test_the_budget_has_a_line() -> None:
+    assert "has published none" in top(80)[3]
+    binding = top(140, limits=(samples.limit(),), step=samples.step())[3]
+    assert binding == (
+        " budget   write_limit 19.6 of 20 MB/s binds  read 12.3 dirty 19.6 WAL 4.0 MB/s  "
+        "allowed 20.0  back off: 2.1 users wait for I/O"
+    )
+    free = top(80, limits=(samples.limit(binding=False),), step=samples.step(vacuums=0))[3]
+    assert free == " budget   no limit binds  no vacuum keeps it now"
+    odd = samples.limit(name="adaptive", configured=None, measured=None, unit=None)
+    assert top(80, limits=(odd,))[3] == " budget   adaptive binds"
+
+
+def test_the_lines_without_the_extension() -> None:
+    core = {"status": None, "core": samples.core_status(), "blockers": ()}
+    lines = top(120, **core)
+    assert "no pg_sweep in this database  autovacuum on  workers 1/3  due 2 of 80" in lines[1]
+    assert lines[3] == (
+        " budget   cost limit 200 per 2 ms  at most 391 MB/s read or 39.1 MB/s dirtied"
+        "  by all workers together"
+    )
+    free = {**core, "core": samples.core_status(read_mb_per_s=None, daemon_on=False)}
+    assert top(80, **free)[3] == " budget   no cost limit"
+    hidden = top(80, **{**core, "blockers": None})[2]
+    assert hidden == " horizon  unknown: this role is not in pg_monitor"
+    assert "autovacuum off" in top(80, **free)[1]
+
+
+def test_the_panels_without_the_extension() -> None:
+    snapshot = samples.snapshot(status=None, core=samples.core_status(), queue=())
+    ui = UiState(act=True, focus=Panel.RUNS)
+    runs = plain(screen.runs_panel(snapshot, ui, 76, 6)).splitlines()
+    assert runs[0].split() == ["ENDED", "WHO", "WHAT", "TABLE", "TIMES"]
+    databases = screen.databases_panel(snapshot, ui, 120, 6)[0].plain.split()
+    assert "OURS" not in databases
+    assert "cancel" not in screen.footer(snapshot, ui, 200).plain
+    assert screen.panel_title(Panel.QUEUE, snapshot, ui).startswith("4 due in this database")
+
+
+def test_what_is_filtered_and_sorted_is_said() -> None:
+    snapshot = samples.snapshot()
+    ui = UiState(filter="sess", order={Panel.PROGRESS: 3})
+    title = screen.panel_title(Panel.PROGRESS, snapshot, ui, orders.shown(snapshot, ui))
+    assert title == "1 running vacuums (2 of 3 with sess) by cost"
+    typing = screen.footer(snapshot, UiState(typing=True, filter="a\x1b"), 80).plain
+    assert typing.startswith(r" /a\x1b█   Enter keeps the filter")
+    nothing = orders.shown(snapshot, UiState(filter="nope"))
+    assert nothing is not None
+    shown = plain(screen.runs_panel(nothing, UiState(filter="nope"), 76, 6))
+    assert shown == "no row has nope in its name"
+
+
+def history(**given: Any) -> TableHistory:
+    key = TableKey(5, 16401, "bench.a\x1b[2J")
+    return TableHistory(**{"key": key, "now": samples.NOW, **given})
+
+
+def test_the_history_of_a_table() -> None:
+    hour = dict.fromkeys(field.name for field in fields(HourOfTable))
+    sums = {"hour": samples.NOW, "started_by": "sweep", "command": "VACUUM", "runs": 12}
+    decision = dict.fromkeys(field.name for field in fields(Decision))
+    decided = {
+        "decision": "vacuumed",
+        "reason": "vacuumed a short while ago",
+        "last_at": samples.NOW,
+        "not_before": samples.NOW + timedelta(seconds=9),
+    }
+    told = history(
+        runs=(samples.run(relname="t\x07"),),
+        hours=(HourOfTable(**{**hour, **sums}),),  # type: ignore[arg-type]
+        decisions=(Decision(**{**decision, **decided}),),  # type: ignore[arg-type]
+    )
+    for width in WIDTHS:
+        lines = story.lines(told, width)
+        assert all(cell_len(line.plain) <= width for line in lines)
+        assert all(line.plain.isprintable() for line in lines)
+    lines = story.lines(told, 120)
+    assert lines[0].plain == "vacuumed just now · vacuumed a short while ago · again in 0:09"
+    assert lines[1].plain.split()[:4] == ["ENDED", "WHO", "WHAT", "OUTCOME"]
+    assert lines[4].plain.split()[:4] == ["HOUR", "WHO", "WHAT", "RUNS"]
+    assert "\x1b" not in story.title(told.key)
+    assert plain(story.lines(None, 80)) == "reading ..."
+    assert plain(story.lines(history(), 80)) == "no vacuum or analyze of it is known"
+    core = story.lines(history(runs=(samples.run(),), core=True, notes=("That is all.",)), 80)
+    assert core[0].plain.split() == ["ENDED", "WHO", "WHAT", "TABLE", "TIMES"]
+    assert core[-1].plain == "That is all."

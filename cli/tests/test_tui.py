@@ -14,6 +14,7 @@ from textual.widgets import Static
 from pgsweep import db
 from pgsweep.lab.server import ThrowawayServer
 from pgsweep.render import screen
+from pgsweep.render.header import lines as top_lines
 from pgsweep.tui.app import PanelWidget, TopApp
 from pgsweep.tui.state import Panel
 
@@ -24,10 +25,14 @@ Scenario = Callable[[TopApp, "Pilot[None]"], Awaitable[None]]
 
 
 def play(
-    stub: ThrowawayServer, scenario: Scenario, size: tuple[int, int] = (80, 24), act: bool = False
+    stub: ThrowawayServer,
+    scenario: Scenario,
+    size: tuple[int, int] = (80, 24),
+    act: bool = False,
+    dbname: str = "stub",
 ) -> TopApp:
     """Run `top` in a terminal of that size while the scenario plays."""
-    app = TopApp(db.connect(stub.target("stub")), act=act)
+    app = TopApp(db.connect(stub.target(dbname)), act=act)
 
     async def run() -> None:
         async with app.run_test(size=size) as pilot:
@@ -51,7 +56,7 @@ def footer(app: TopApp) -> str:
 
 
 def header(app: TopApp) -> str:
-    return "\n".join(line.plain for line in screen.header(app.snapshot, app.ui, app.size.width))
+    return "\n".join(line.plain for line in top_lines(app.snapshot, app.ui, app.size.width))
 
 
 def panel(app: TopApp, which: Panel) -> PanelWidget:
@@ -65,12 +70,12 @@ def test_screen(stub: ThrowawayServer, size: tuple[int, int]) -> None:
         shown = "\n".join(line.plain for line in panel(app, Panel.PROGRESS).lines)
         assert size[1] < 40 or "antiwrap" in shown
         assert "sessions" in shown
-        assert panel(app, Panel.PROGRESS).border_title == "1 running vacuums (4)"
+        assert panel(app, Panel.PROGRESS).border_title == " 1 running vacuums (4) "
         assert "autovac" in "\n".join(line.plain for line in panel(app, Panel.RUNS).lines)
         assert "archive" in "\n".join(line.plain for line in panel(app, Panel.DATABASES).lines)
         if size[1] >= 24:
             waiting = panel(app, Panel.QUEUE)
-            assert waiting.border_title == "4 next vacuums (3)"
+            assert waiting.border_title == " 4 next vacuums (3) "
             assert "pg_attribute" in "\n".join(line.plain for line in waiting.lines)
         else:
             assert not panel(app, Panel.QUEUE).display
@@ -152,6 +157,18 @@ def test_without_a_queue_there_is_no_panel(stub: ThrowawayServer) -> None:
         stub.psql("stub", "ALTER TABLE sweep.queue_away RENAME TO queue")
 
 
+def test_without_a_budget_the_line_says_so(stub: ThrowawayServer) -> None:
+    stub.psql("stub", "ALTER TABLE sweep.budget RENAME TO budget_away")
+
+    async def scenario(app: TopApp, _pilot: Pilot[None]) -> None:
+        assert "has published none" in header(app)
+
+    try:
+        play(stub, scenario)
+    finally:
+        stub.psql("stub", "ALTER TABLE sweep.budget_away RENAME TO budget")
+
+
 def test_cancel_is_refused_without_act(stub: ThrowawayServer) -> None:
     async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
         await pilot.press("C")
@@ -221,3 +238,117 @@ def test_a_lost_connection_is_shown_and_made_again(stub: ThrowawayServer) -> Non
         assert "retrying" not in header(app)
 
     play(stub, scenario)
+
+
+def test_the_horizon_and_the_budget(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        lines = header(app).splitlines()
+        assert len(lines) == 4
+        assert "by a session idle in transaction, process 4712" in lines[2]
+        assert lines[3].startswith(" budget   write 19.6 of 20 MB/s binds")
+
+    play(stub, scenario)
+
+
+def test_filter_and_sort(stub: ThrowawayServer) -> None:
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("slash", "s", "e", "s", "s")
+        assert " /sess█" in footer(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        shown = panel(app, Panel.PROGRESS)
+        assert "with sess" in str(shown.border_title)
+        # The title of the columns stands above the rows, and the details below.
+        assert not any("pgbench" in line.plain for line in shown.lines)
+        await pilot.press("escape", "2", "s")
+        await pilot.pause()
+        assert "by time taken" in str(panel(app, Panel.RUNS).border_title)
+
+    play(stub, scenario)
+
+
+def test_the_history_of_a_table(stub: ThrowawayServer) -> None:
+    stub.psql(
+        "stub",
+        "CREATE TABLE sweep.history AS SELECT now() AS hour, datid, datname, relid, schemaname, "
+        "relname, command, started_by, 1::int8 AS runs, 0::int8 AS failed, 0::int8 AS cancelled, "
+        "0::int8 AS skipped, blks_read, blks_dirtied, wal_bytes, cost, tuples_removed, "
+        "1.5::float8 AS run_time, dead_not_removable, ended_at AS last_ended_at FROM sweep.runs",
+    )
+
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("2", "enter")
+        assert app.ui.story is not None
+        await until(pilot, lambda: app.history is not None)
+        await pilot.pause()
+
+        def story() -> Static:
+            return app.query_one("#story", Static)
+
+        assert story().display
+        assert not panel(app, Panel.PROGRESS).display
+        assert "history of" in str(story().border_title)
+        assert story().region.bottom <= 23
+        assert app.history is not None
+        assert {run.relid for run in app.history.runs} == {app.ui.story.relid}
+        assert {row.relid for row in app.history.hours} == {app.ui.story.relid}
+        await pilot.press("end")
+        await pilot.press("home")
+        assert app.ui.scroll == 0
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not story().display
+        assert panel(app, Panel.PROGRESS).display
+
+    try:
+        play(stub, scenario)
+    finally:
+        stub.psql("stub", "DROP TABLE sweep.history")
+
+
+def test_a_table_whose_history_cannot_be_read(stub: ThrowawayServer) -> None:
+    """Check that the rest goes on, and that the reason is shown."""
+
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.press("2", "enter")
+        await until(pilot, lambda: app.history is not None)
+        assert app.history is not None
+        assert "sweep.history" in app.history.notes[0]
+        before = app.snapshot
+        await until(pilot, lambda: app.snapshot is not before)
+        assert "retrying" not in header(app)
+
+    play(stub, scenario)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+def test_without_the_extension(stub: ThrowawayServer, size: tuple[int, int]) -> None:
+    stub.psql("bare", "CREATE TABLE was_vacuumed (i int)")
+    stub.psql("bare", "VACUUM was_vacuumed")
+    deadline = time.monotonic() + PATIENCE_S
+    while "t" not in stub.psql(
+        "bare",
+        "SELECT pg_stat_get_last_vacuum_time('was_vacuumed'::regclass) IS NOT NULL",
+    ):
+        assert time.monotonic() < deadline
+
+    async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        assert "no pg_sweep in this database" in header(app)
+        assert "cost limit 200 per 2 ms" in header(app)
+        assert "last runs in this database" in str(panel(app, Panel.RUNS).border_title)
+        assert "was_vacuumed" in "\n".join(line.plain for line in panel(app, Panel.RUNS).lines)
+        assert "bare" in panel(app, Panel.DATABASES).lines[1].plain
+        await pilot.press("slash", *"was_", "enter", "2", "enter")
+        await until(pilot, lambda: app.history is not None)
+        assert app.history is not None
+        assert app.history.core
+        assert [run.relname for run in app.history.runs] == ["was_vacuumed"]
+        await pilot.press("escape", "C")
+        assert "does not have" in footer(app)
+
+    try:
+        play(stub, scenario, size, dbname="bare")
+    finally:
+        stub.psql("bare", "DROP TABLE was_vacuumed")

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from conftest import STUB, Pgsweep, Result
-from pgsweep import commands, db, errors, model
+from pgsweep import db, errors, model, question
 from pgsweep.lab import pagecache
 from pgsweep.lab.progress import Reporter
 from pgsweep.lab.server import ThrowawayServer, default_pg_config
@@ -406,8 +406,8 @@ def test_question(
     words: str,
     code: int,
 ) -> None:
-    monkeypatch.setattr(commands.tune, "_confirmed", lambda _question: words == "y\n")
-    monkeypatch.setattr(commands.tune, "_require_answer", lambda _yes, _option: None)
+    monkeypatch.setattr(question, "confirmed", lambda _: words == "y\n")
+    monkeypatch.setattr(question, "require_answer", lambda *_: None)
     where = server.flags("past")
     before = auto_conf(server)
     result = pgsweep("tune", *PAST, "--apply", *where)

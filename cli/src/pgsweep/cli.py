@@ -8,23 +8,33 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.completion import completion_init  # type: ignore[attr-defined]
 
 from pgsweep import __version__, errors
 from pgsweep.commands.bench import bench
 from pgsweep.commands.blockers import blockers
 from pgsweep.commands.budget import budget
+from pgsweep.commands.cancel import cancel
 from pgsweep.commands.check import CheckCommand, check
+from pgsweep.commands.completion import NAME, completion
 from pgsweep.commands.databases import databases
+from pgsweep.commands.decisions import decisions
 from pgsweep.commands.demo import demo
 from pgsweep.commands.doctor import doctor
 from pgsweep.commands.explain import explain
+from pgsweep.commands.hold import hold, unhold
 from pgsweep.commands.progress import progress
+from pgsweep.commands.queue import queue
 from pgsweep.commands.report import report
 from pgsweep.commands.runs import runs
+from pgsweep.commands.serve import serve
+from pgsweep.commands.set import set_
+from pgsweep.commands.snooze import snooze
 from pgsweep.commands.status import status
 from pgsweep.commands.tables import tables
 from pgsweep.commands.top import top
 from pgsweep.commands.tune import tune
+from pgsweep.commands.vacuum import vacuum
 
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
@@ -60,15 +70,25 @@ def _options(
     pass
 
 
-for command in (
-    *(demo, bench, report, status, top, progress, runs, databases),
-    *(tables, explain, blockers, budget, doctor, tune),
-):
-    app.command()(command)
-app.command(cls=CheckCommand)(check)
+PANELS = {
+    "See": (status, top, progress, runs, databases, tables, queue, decisions, serve),
+    "Find out why": (explain, blockers, budget, doctor, check),
+    "Steer": (vacuum, cancel, hold, unhold, snooze, set_),
+    "Try and measure": (demo, bench, report, tune),
+    "The command itself": (completion,),
+}
+
+for panel, commands in PANELS.items():
+    for command in commands:
+        # "set" is Python's own name.
+        app.command(
+            command.__name__.rstrip("_"),
+            cls=CheckCommand if command is check else None,
+            rich_help_panel=panel,
+        )(command)
 
 
-@app.command()
+@app.command(rich_help_panel="The command itself")
 def version() -> None:
     """Print the version of this command."""
     _print_version(wanted=True)
@@ -83,9 +103,12 @@ def main() -> None:
         # A terminal of another encoding gets escaped names and no traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # Without this typer's command line does not know the shells' questions.
+    completion_init()
     try:
         try:
-            app()
+            # The name is the same by whatever path the command was called.
+            app(prog_name=NAME)
         finally:
             # Python writes what is still buffered when it ends. Nobody could catch a failure
             # there.

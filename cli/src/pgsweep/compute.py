@@ -20,6 +20,8 @@ from pgsweep.model import (
     StatusReport,
     Step,
     Table,
+    TableName,
+    TableSetting,
     Waiting,
 )
 
@@ -80,9 +82,10 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-def relation(
-    row: Progress | Run | Decision | Table | Waiting | HourOfTable, with_database: bool = True
-) -> str:
+Named = Progress | Run | Decision | Table | Waiting | HourOfTable | TableName | TableSetting
+
+
+def relation(row: Named, with_database: bool = True) -> str:
     """Return db.schema.table. A table whose name is not known here is shown by its oid."""
     if row.relname is None:
         # A vacuum that has not come to its first table yet has no relid either.
@@ -123,14 +126,20 @@ QUEUE_LIMIT = 1000
 SHARED = 0
 
 
-def due(status: Status, queue: Sequence[Waiting] | None) -> int:
-    """Return how many tables are due in all databases together: what waits in the queue.
+def is_due(row: Waiting) -> bool:
+    """Return whether a vacuum of the table is due.
 
-    A table that is there only because somebody asked for it has no score. It is not due.
+    A table that is there only because somebody asked for it has no score. One with sparse garbage
+    is for the cleaner: its reason begins with that.
     """
-    if queue is None or len(queue) >= QUEUE_LIMIT:
+    return row.score is not None and not (row.reason or "").startswith("sparse garbage:")
+
+
+def due(status: Status | None, queue: Sequence[Waiting] | None) -> int:
+    """Return how many tables are due in all databases together, of what waits in the queue."""
+    if status is not None and (queue is None or len(queue) >= QUEUE_LIMIT):
         return status.due or 0
-    return sum(row.score is not None for row in queue)
+    return sum(is_due(row) for row in queue or ())
 
 
 def with_due(
@@ -144,7 +153,7 @@ def with_due(
     if queue is None or len(queue) >= QUEUE_LIMIT:
         return tuple(databases)
     shared = SHARED if any(row.datid == SHARED for row in databases) else here
-    counts = Counter(row.datid or shared for row in queue if row.score is not None)
+    counts = Counter(row.datid or shared for row in queue if is_due(row))
     counted = [
         replace(row, due=counts[row.datid] if row.ours or counts[row.datid] else None)
         for row in databases

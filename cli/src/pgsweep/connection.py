@@ -177,6 +177,14 @@ class ReadOnlyConnection(Connection):
             "application_name": name,
         }
 
+    def stay_light(self) -> None:
+        """Cost the server little although the same is asked again and again.
+
+        Each query is planned once. Counters are read one by one, without a copy.
+        """
+        self.dicts("stay_light")
+        self._conn.prepare_threshold = 0
+
     @property
     def dbname(self) -> str:
         """Return the name of the database that was asked, as the client wrote it."""
@@ -263,12 +271,13 @@ class ReadOnlyConnection(Connection):
     def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
         primary = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_PRIMARY)
         message = primary or str(exc).strip() or type(exc).__name__
+        detail = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_DETAIL)
         hint = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_HINT)
         if self._conn.closed or self._conn.info.status != pq.ConnStatus.OK:
             return errors.ConnectionLostError(message, "The connection is lost.")
         state = exc.sqlstate or ""
         if state == "55000":
-            return errors.LibraryNotLoadedError(message, hint)
+            return errors.LibraryNotLoadedError(message, " ".join(filter(None, (detail, hint))))
         if state in ("3F000", "42P01"):
             installed = self._installed_version()
             if installed is None:
@@ -284,12 +293,17 @@ class ReadOnlyConnection(Connection):
                 message, "Install the library into this server (make install), then restart it."
             )
         if state == "42501":
-            return errors.PermissionDeniedError(
-                message, f'Run GRANT pg_monitor TO "{self.user}" as superuser.'
-            )
+            # Functions that act say in the detail which right they want.
+            return errors.PermissionDeniedError(message, detail or self._grant())
+        if state in ("22007", "22008"):
+            return errors.QueryError(message, "Write it as PostgreSQL takes it: '2 h', 30min.")
         if state == "57014":
             return errors.QueryError(message, hint or "The server is slow to answer: try again.")
         return errors.QueryError(message, hint)
+
+    def _grant(self) -> str:
+        """Return what gives this role the right that it lacked."""
+        return f'Run GRANT pg_monitor TO "{self.user}" as superuser.'
 
     def _installed_version(self) -> str | None:
         try:

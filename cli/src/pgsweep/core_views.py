@@ -9,11 +9,20 @@ import time
 from datetime import datetime
 
 from pgsweep import errors
-from pgsweep.core import rates
+from pgsweep.core import rates, running
 from pgsweep.core.blockers import blockers as core_blockers
-from pgsweep.core.facts import CoreFacts, Holder, Lock, Relation, Vacuum, XidRate
+from pgsweep.core.facts import (
+    CoreFacts,
+    Holder,
+    LastRun,
+    Lock,
+    Relation,
+    RunningVacuum,
+    Vacuum,
+    XidRate,
+)
 from pgsweep.db import Session
-from pgsweep.model import Blocker, DatabaseAge
+from pgsweep.model import Blocker, DatabaseAge, Progress, Run
 
 
 def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> CoreFacts:
@@ -52,6 +61,17 @@ def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> C
 def blockers(session: Session) -> tuple[Blocker, ...]:
     """Return what holds the horizon back, the oldest first."""
     return core_blockers(session.rows("core_holders", Holder), session.dbname)
+
+
+def progress(session: Session) -> tuple[Progress, ...]:
+    """Return the running vacuums of all databases, the oldest first."""
+    return running.progress(session.rows("core_running", RunningVacuum))
+
+
+def last_runs(session: Session, limit: int, relid: int | None = None) -> tuple[Run, ...]:
+    """Return when tables of this database, or one of them, were vacuumed, the latest first."""
+    rows = session.rows("core_runs", LastRun, {"relid": relid, "limit": limit})
+    return running.runs(rows, session.datid(), session.dbname)
 
 
 def databases(session: Session) -> tuple[DatabaseAge, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,30 +16,58 @@ from pgsweep.connection import ReadOnlyConnection, Target
 from pgsweep.model import (
     Blocker,
     Cause,
+    Cluster,
     Database,
+    DeadTuples,
     Decision,
+    DecisionFilter,
     Feature,
     HourOfTable,
+    IdRates,
     LastHour,
     Limit,
     Progress,
+    QueueWait,
+    RecoveryConflict,
     Run,
     RunFilter,
     Server,
     Status,
     Step,
     Table,
+    TableName,
+    TableSetting,
+    Totals,
     TuneFacts,
     Waiting,
 )
 from pgsweep.tune.settings import Current
 
+# The functions that act, as GRANT wants to have them named.
+ACTS = {
+    "hold": "sweep.hold(interval)",
+    "snooze": "sweep.snooze(regclass, interval)",
+    "vacuum": "sweep.vacuum(regclass, boolean)",
+    "set": "sweep.set(regclass, text, text)",
+    "cancel": "sweep.cancel(integer, interval)",
+    "slow": "sweep.slow(integer, double precision, double precision)",
+    "hurry": "sweep.hurry(integer)",
+    "release": "sweep.release(integer)",
+}
+
 __all__ = ["Session", "Target", "Views", "connect"]
 
 
-def connect(target: Target, ask: Callable[[str], str] | None = None) -> Session:
-    """Connect as psql would, asking for a password on a terminal when the server wants one."""
-    params = target.parameters()
+def connect(
+    target: Target,
+    ask: Callable[[str], str] | None = None,
+    extra: Mapping[str, object] | None = None,
+) -> Session:
+    """Connect as psql would, asking for a password on a terminal when the server wants one.
+
+    `extra` are libpq's parameters that hold unless the target has them.
+    """
+    params = {**(extra or {}), **target.parameters()}
     if ask is None and not target.never_ask and sys.stdin is not None and sys.stdin.isatty():
         ask = getpass.getpass
     if target.ask_password and ask is not None:
@@ -52,6 +81,36 @@ def connect(target: Target, ask: Callable[[str], str] | None = None) -> Session:
         return Session(params)
 
 
+# A session that is kept for long has to notice when the other side has silently gone.
+KEEPALIVES = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+
+
+def connect_or_later(target: Target) -> tuple[Session | None, Callable[[], Session]]:
+    """Connect for a long time, as `connect` does, and return how it is done again.
+
+    The session is None if the server is not there yet. A password that is missing is an error all
+    the same. Nobody is asked for one later.
+    """
+    try:
+        session = _light(connect(target, extra=KEEPALIVES))
+    except errors.PasswordRequiredError:
+        raise
+    except errors.CannotConnectError:
+        unattended = replace(target, never_ask=True)
+        return None, lambda: _light(connect(unattended, extra=KEEPALIVES))
+    return session, lambda: _light(session.again())
+
+
+def _light(session: Session) -> Session:
+    session.stay_light()
+    return session
+
+
 @dataclass(frozen=True)
 class Views:
     """Whether the extension is in this database, and which of its newer objects."""
@@ -62,6 +121,7 @@ class Views:
     blockers: bool
     explain: bool
     totals: bool
+    budget: bool
 
 
 class Session(ReadOnlyConnection):
@@ -70,6 +130,8 @@ class Session(ReadOnlyConnection):
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         super().__init__(parameters)
         self._views: Views | None = None
+        # The function that is being called to act.
+        self._acting: str | None = None
 
     # -- reading -----------------------------------------------------------
 
@@ -87,27 +149,18 @@ class Session(ReadOnlyConnection):
 
     def runs(self, wanted: RunFilter) -> tuple[Run, ...]:
         """Return finished vacuums, the latest first."""
-        return self.rows(
-            "runs",
-            Run,
-            {
-                "limit": wanted.limit,
-                "schemaname": wanted.schemaname,
-                "relname": wanted.relname,
-                "datname": wanted.datname,
-                "started_by": wanted.started_by,
-                "outcome": wanted.outcome,
-                "since": wanted.since,
-            },
-        )
+        return self.rows("runs", Run, asdict(wanted))
 
     def databases(self, waiting: Sequence[Waiting] | None) -> tuple[Database, ...]:
         """Return all databases, those with tables due first.
 
         The tables due are those that wait in the queue.
         """
-        here = int(self.dicts("own_database")[0]["datid"])
-        return with_due(self.rows("databases", Database), waiting, here)
+        return with_due(self.rows("databases", Database), waiting, self.datid())
+
+    def datid(self) -> int:
+        """Return the oid of the database that was asked."""
+        return int(self.dicts("own_database")[0]["datid"])
 
     def features(self) -> tuple[Feature, ...]:
         """Return the parts of pg_sweep that depend on the server's private structures."""
@@ -127,26 +180,33 @@ class Session(ReadOnlyConnection):
             return LastHour(**self.dicts("last_hour_totals")[0]), known
         return LastHour(**row, since=since), known
 
-    def history(self) -> tuple[HourOfTable, ...]:
-        """Return what the vacuums of each table came to in each hour, the latest first."""
-        return self.rows("history", HourOfTable)
+    def history(
+        self, datid: int | None = None, relid: int | None = None
+    ) -> tuple[HourOfTable, ...]:
+        """Return what the vacuums of all tables, or of one, came to by the hour."""
+        return self.rows("history", HourOfTable, {"datid": datid, "relid": relid})
 
     def day_totals(self) -> tuple[datetime | None, datetime | None]:
         """Return since when the last day is summed up, and since when nothing is missing."""
         row = self.dicts("day_totals")[0]
         return row["since"], row["complete_since"]
 
-    def decisions(self, limit: int) -> tuple[Decision, ...]:
+    def decisions(self, wanted: DecisionFilter) -> tuple[Decision, ...]:
         """Return what was decided about tables that looked due, the latest first."""
-        return self.rows("decisions", Decision, {"limit": limit})
+        return self.rows("decisions", Decision, asdict(wanted))
 
     def snoozed(self) -> int:
         """Return how many tables are left alone for a while."""
         return int(self.dicts("snoozed")[0]["snoozed"])
 
-    def views(self) -> Views:
-        """Return what there is of the extension. It is looked up once."""
-        if self._views is None:
+    def snoozed_until(self, relid: int) -> datetime | None:
+        """Return until when a table of this database is left alone, as far as that is known."""
+        rows = self.dicts("snoozed_until", {"relid": relid})
+        return rows[0]["until"] if rows else None
+
+    def views(self, again: bool = False) -> Views:
+        """Return what there is of the extension. It is looked up once, unless asked for again."""
+        if self._views is None or again:
             self._views = self.rows("views", Views)[0]
         return self._views
 
@@ -176,19 +236,57 @@ class Session(ReadOnlyConnection):
             return self.rows("explain_worst", Cause)
         return self.rows("explain", Cause, {"relid": relid})
 
-    def find_relation(self, name: str) -> int:
+    def find_relation(self, name: str) -> TableName:
         """Return the relation of a name as SQL has it. Of several, it is the one in public."""
         dbname = self.dbname
-        found = self.dicts("find_relation", {"name": name})
+        found = self.rows("find_relation", TableName, {"name": name})
         if not found:
             raise errors.UsageError(
                 f'there is no table "{name}" in database "{dbname}"',
                 "Name another database with -d. Write SCHEMA.TABLE, with quotes as in SQL.",
             )
-        if len(found) > 1 and found[0]["schemaname"] != "public":
-            names = ", ".join(f"{row['schemaname']}.{row['relname']}" for row in found[:5])
+        if len(found) > 1 and found[0].schemaname != "public":
+            names = ", ".join(f"{row.schemaname}.{row.relname}" for row in found[:5])
             raise errors.UsageError(f'"{name}" is several tables', f"Write one of {names}.")
-        return int(found[0]["relid"])
+        return found[0]
+
+    def tables_like(self, beginning: str, limit: int) -> list[tuple[str, str]]:
+        """Return schemas and names of tables that begin so, those in "public" first."""
+        found = self.dicts("tables_like", {"beginning": beginning, "limit": limit})
+        return [(row["schemaname"], row["relname"]) for row in found]
+
+    def table_settings(self, relid: int | None) -> tuple[TableSetting, ...]:
+        """Return the settings that a table, or any table of this database, has of its own."""
+        return self.rows("table_settings", TableSetting, {"relid": relid})
+
+    # -- for metrics ---------------------------------------------------------
+
+    def cluster(self) -> Cluster:
+        """Return what core's views say of the whole cluster."""
+        return self.rows("cluster", Cluster)[0]
+
+    def recovery_conflicts(self) -> tuple[RecoveryConflict, ...]:
+        """Return how many queries were cancelled on this standby, by the kind of conflict."""
+        return self.rows("recovery_conflicts", RecoveryConflict)
+
+    def dead_tuples(self, limit: int) -> tuple[DeadTuples, ...]:
+        """Return the tables of this database with the most dead rows, and one row for the rest.
+
+        It looks at all tables: with 20,000 of them it takes the server about 14 ms.
+        """
+        return self.rows("dead_tuples", DeadTuples, {"limit": limit})
+
+    def queue_waits(self) -> tuple[QueueWait, ...]:
+        """Return what waits in sweep.queue, in no order."""
+        return self.rows("queue_waits", QueueWait)
+
+    def totals(self) -> tuple[Totals, ...]:
+        """Return what all runs came to since the sums began, for each starter."""
+        return self.rows("totals", Totals)
+
+    def id_rates(self) -> IdRates:
+        """Return how fast transaction ids and multixacts are used."""
+        return self.rows("xid_rate", IdRates)[0]
 
     # -- whether it fits -----------------------------------------------------
 
@@ -210,29 +308,79 @@ class Session(ReadOnlyConnection):
 
     # -- acting ------------------------------------------------------------
 
-    def cancel(self, pid: int) -> tuple[bool, str]:
-        """Ask the process to give up its vacuum.
+    def hold(self, duration: str) -> datetime | None:
+        """Begin no new vacuum in any database for an interval, and return until when.
+
+        '0' ends a hold and returns None.
+        """
+        until: datetime | None = self._act("hold", {"duration": duration})["until"]
+        return until
+
+    def snooze(self, relid: int, duration: str) -> datetime | None:
+        """Leave a table alone for an interval, and return until when.
+
+        '0' ends a snooze and returns None.
+        """
+        params = {"relid": relid, "duration": duration}
+        until: datetime | None = self._act("snooze", params)["until"]
+        return until
+
+    def vacuum(self, relid: int, aux: bool) -> int:
+        """Have a table, or its auxiliary tables, vacuumed next. Return the request's id.
+
+        0 means that there is nothing to vacuum. What was said about it is in `notices`.
+        """
+        return int(self._act("vacuum", {"relid": relid, "aux": aux})["request_id"])
+
+    def set(self, relid: int, values: Mapping[str, str | None]) -> None:
+        """Give a table settings of its own. None removes one."""
+        self.dicts("writable", {"read_only": "off"})
+        try:
+            self._act(
+                "set", {"relid": relid, "names": list(values), "values": list(values.values())}
+            )
+        finally:
+            with suppress(errors.DatabaseError):
+                self.dicts("writable", {"read_only": "on"})
+
+    def cancel(self, pid: int, snooze: str | None = None) -> tuple[bool, str]:
+        """Ask the process to give up its vacuum, and leave the table alone for an interval.
 
         Return whether it was asked, and what was said.
         """
-        return self._act("cancel", {"pid": pid})
+        return self._act_on("cancel", {"pid": pid, "snooze": snooze})
 
     def slow(self, pid: int) -> tuple[bool, str]:
         """Have the vacuum of a process do half of what it does, as long as this session lives."""
-        return self._act("slow", {"pid": pid})
+        return self._act_on("slow", {"pid": pid})
 
     def hurry(self, pid: int) -> tuple[bool, str]:
         """Lift all limits of the vacuum of a process as long as this session lives."""
-        return self._act("hurry", {"pid": pid})
+        return self._act_on("hurry", {"pid": pid})
 
     def release(self, pid: int) -> tuple[bool, str]:
         """Undo slow and hurry."""
-        return self._act("release", {"pid": pid})
+        return self._act_on("release", {"pid": pid})
 
-    def _act(self, name: str, params: Mapping[str, Any]) -> tuple[bool, str]:
-        self.notices.clear()
-        row = self.dicts(name, params)[0]
+    def _act_on(self, name: str, params: Mapping[str, Any]) -> tuple[bool, str]:
+        row = self._act(name, params)
         return bool(row["done"]), "; ".join(self.notices)
+
+    def _act(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        self.notices.clear()
+        self._acting = ACTS[name]
+        try:
+            return self.dicts(name, params)[0]
+        finally:
+            self._acting = None
+
+    def _grant(self) -> str:
+        if self._acting is None:
+            return super()._grant()
+        return (
+            f'Run GRANT USAGE ON SCHEMA sweep TO "{self.user}" and '
+            f'GRANT EXECUTE ON FUNCTION {self._acting} TO "{self.user}" as superuser.'
+        )
 
     # -- tuning ------------------------------------------------------------
 

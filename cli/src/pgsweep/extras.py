@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pgsweep.errors import UsageError
 
 REPORT = ("vl_convert",)
+SERVE = ("prometheus_client", "starlette", "uvicorn")
 
 
 def require(extra: str, what: str, packages: Sequence[str]) -> None:
@@ -23,3 +24,8 @@ def require(extra: str, what: str, packages: Sequence[str]) -> None:
 def require_report(what: str) -> None:
     """Raise unless plots can be drawn."""
     require("report", what, REPORT)
+
+
+def require_serve(what: str) -> None:
+    """Raise unless there is an HTTP server."""
+    require("serve", what, SERVE)

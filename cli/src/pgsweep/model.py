@@ -212,6 +212,39 @@ class Decision:
     ins_since_vacuum: int | None
     next_dead_tuples: int | None
     next_ins_since_vacuum: int | None
+    # A transaction that the horizon has to pass. None means that it waits for none.
+    waits_for: int | None
+    # The mode observe: when it would have been vacuumed, and who did it instead after that.
+    would_vacuum_at: datetime | None
+    vacuumed_instead_at: datetime | None
+    vacuumed_instead_by: str | None
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table of the database that was asked."""
+
+    datname: str
+    relid: int
+    schemaname: str
+    relname: str
+
+
+@dataclass(frozen=True)
+class TableSetting:
+    """A row of sweep.table_settings, with the table's name.
+
+    The name is None if the table was dropped.
+    """
+
+    datname: str
+    relid: int
+    schemaname: str | None
+    relname: str | None
+    name: str
+    value: str
+    set_by: str | None
+    set_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -409,16 +442,157 @@ class HourOfTable:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """What core's views say of the whole cluster."""
+
+    version: str
+    in_recovery: bool
+    started_at: datetime
+    now: datetime
+    # the database that was asked
+    dbname: str
+    # in bytes
+    block_size: int
+    autovacuum: bool
+    freeze_max_age: int
+    multixact_freeze_max_age: int
+    # the next transaction id, with its epoch
+    next_xid: int
+    # whether the role sees what others do
+    sees_everything: bool
+    archiving: bool
+    archived_count: int
+    failed_count: int
+    last_archived_time: datetime | None
+    last_failed_time: datetime | None
+
+
+@dataclass(frozen=True)
+class RecoveryConflict:
+    """How many queries were cancelled on a standby because of one kind of conflict."""
+
+    conflict: str
+    # None means that the statistics have no database.
+    cancelled: int | None
+
+
+@dataclass(frozen=True)
+class DeadTuples:
+    """The dead rows of a table, or of all tables that are not named, together."""
+
+    # None means the tables that are not named.
+    schemaname: str | None
+    relname: str | None
+    dead_tuples: int
+    vacuum_threshold: float | None
+    # how many tables are over their threshold
+    due: int
+
+
+@dataclass(frozen=True)
+class QueueWait:
+    """A table in sweep.queue, and what it waits for."""
+
+    datname: str | None
+    schemaname: str | None
+    relname: str | None
+    lane: str | None
+    score: float | None
+    waiting_since: datetime | None
+    waiting_for: str | None
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What all runs came to that one starter began, from sweep.totals."""
+
+    started_by: str
+    since: datetime | None
+    vacuums: int
+    analyzes: int
+    failed: int
+    cancelled: int
+    skipped: int
+    blks_hit: int
+    blks_read: int
+    blks_dirtied: int
+    wal_records: int
+    wal_fpi: int
+    wal_bytes: int
+    cost: int
+    tuples_removed: int
+    # both in milliseconds
+    run_time: float
+    delay_time: float
+
+
+@dataclass(frozen=True)
+class IdRates:
+    """How many transaction ids and multixacts are used in a second."""
+
+    # None means that it is not known yet.
+    xids_per_s: float | None
+    mxids_per_s: float | None
+
+
+@dataclass(frozen=True)
+class CoreStatus:
+    """How the core daemon is doing, where there is no extension. Tables are this database's."""
+
+    daemon_on: bool
+    workers: int
+    max_workers: int
+    tables: int
+    due: int
+    # A vacuum sleeps so long (ms) whenever it has spent so much. 0 means that it never sleeps.
+    cost_limit: int
+    cost_delay: float
+    # What that comes to if all pages are read, or all are dirtied. None means no limit.
+    read_mb_per_s: float | None
+    dirty_mb_per_s: float | None
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """Everything `top` shows, read at one moment."""
 
     server: Server
-    status: Status
+    # None means that this database has no extension. Then `core` is there.
+    status: Status | None
     progress: tuple[Progress, ...] = ()
     runs: tuple[Run, ...] = ()
     databases: tuple[Database, ...] = ()
     # None means that this version of the extension has no sweep.queue.
     queue: tuple[Waiting, ...] | None = None
+    # What holds the horizon back. None means that it is not known.
+    blockers: tuple[Blocker, ...] | None = None
+    # The limits of what vacuums may use, and the governor's last step.
+    limits: tuple[Limit, ...] = ()
+    step: Step | None = None
+    core: CoreStatus | None = None
+
+
+@dataclass(frozen=True)
+class TableKey:
+    """A table of any database. `datid` is None for a catalog that all databases share."""
+
+    datid: int | None
+    relid: int
+    title: str
+
+
+@dataclass(frozen=True)
+class TableHistory:
+    """What became of one table: its last runs, its sums by the hour, and what was decided."""
+
+    key: TableKey
+    now: datetime
+    runs: tuple[Run, ...] = ()
+    hours: tuple[HourOfTable, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    # Whether core's views told it, and what has to be said about that.
+    core: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -477,6 +651,21 @@ class RunFilter:
     started_by: str | None = None
     outcome: str | None = None
     since: str | None = None
+    datid: int | None = None
+    relid: int | None = None
+
+
+@dataclass(frozen=True)
+class DecisionFilter:
+    """Which decisions are asked for. None does not filter."""
+
+    limit: int | None = 20
+    datname: str | None = None
+    schemaname: str | None = None
+    relname: str | None = None
+    decision: str | None = None
+    datid: int | None = None
+    relid: int | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ escaped.
 from __future__ import annotations
 
 import codecs
+import re
 
 # Python does not call these as PostgreSQL does, and no rule below finds them.
 _CODECS = {"SQL_ASCII": "utf-8", "EUC_CN": "gb2312", "KOI8R": "koi8_r", "KOI8U": "koi8_u"}
@@ -40,3 +41,23 @@ def sendable(value: str, encoding: str) -> bytes:
     so that a search for it finds nothing, instead of failing.
     """
     return value.encode(encoding, "backslashreplace")
+
+
+_QUALIFIED = re.compile(r"""(?:("(?:[^"]|"")+"|[^".]+)\.)?("(?:[^"]|"")+"|[^".]+)""")
+
+
+def qualified(value: str) -> tuple[str | None, str]:
+    """Return schema and name of what was written as NAME or SCHEMA.NAME.
+
+    A part in quotes is read as in SQL. Without quotes it is taken as it is, capital letters too.
+    """
+    match = _QUALIFIED.fullmatch(value)
+    if match is None:
+        schema, _, name = value.rpartition(".")
+        return schema or None, name
+    schema, name = match.group(1), match.group(2)
+    return (_unquoted(schema) if schema else None), _unquoted(name)
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from rich.console import Console
 from rich.text import Text
 
 DEFAULT_WIDTH = 80
+CLEAR_LINE = "\x1b[K\n"
 
 
 def _console() -> Console:
@@ -33,6 +35,30 @@ def lines(texts: Iterable[Text]) -> None:
     for text in texts:
         text.rstrip()
         console.print(text, soft_wrap=True)
+
+
+def screen(texts: Sequence[Text], caption: str) -> None:
+    """Print lines below the time and a caption.
+
+    On a terminal they take the place of what was there, as far as they fit. Elsewhere they follow
+    it.
+    """
+    console = _console()
+    head = Text(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}  {caption}", style="dim")
+    if not sys.stdout.isatty():
+        lines([head, *texts, Text()])
+        sys.stdout.flush()
+        return
+    # Each line is overwritten and then cut off, and what is below is cleared. So nothing
+    # flickers.
+    shown = [head, *texts][: max(2, console.height - 1)]
+    with console.capture() as captured:
+        for text in shown:
+            text.rstrip()
+            text.truncate(console.width)
+            console.print(text, soft_wrap=True)
+    sys.stdout.write(f"\x1b[H{captured.get().replace(chr(10), CLEAR_LINE)}\x1b[J")
+    sys.stdout.flush()
 
 
 def document(text: str) -> None:

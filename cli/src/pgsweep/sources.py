@@ -24,11 +24,12 @@ from pgsweep.model import (
     Cause,
     Database,
     Day,
+    DecisionFilter,
     Facts,
     Feature,
     HourOfTable,
+    Progress,
     RunFilter,
-    Snapshot,
     Status,
     StatusReport,
     Table,
@@ -38,11 +39,14 @@ from pgsweep.nagios import Watched
 
 T = TypeVar("T")
 
-TOP_RUNS = 200
 DAY_HOURS = 24.0
 # Shared memory can remember more tables than a page can show.
 DAY_DECISIONS = 1000
 
+HIDDEN = (
+    'Role "{role}" is not in pg_monitor: others\' sessions are hidden, '
+    "so that holders, locks and workers may be missing."
+)
 # The answers that need the extension, with a sentence for each.
 NEEDED = {
     "tables": (
@@ -57,10 +61,18 @@ NEEDED = {
         "How many dead rows of which table the last vacuum had to leave behind needs the "
         "extension.",
     ),
+    "top": (
+        "What a vacuum costs, which runs there were, and what waits for what in which database "
+        "needs the extension.",
+    ),
     "status": (
         "What finished vacuums removed and cost, and when a running one will end, needs the "
         "extension.",
         "Which tables of other databases are due needs the extension.",
+    ),
+    "progress": (
+        "What a running vacuum has cost, how far the whole of it is and when it will end needs the "
+        "extension. LIMITED BY is what it waits for at this moment.",
     ),
     "doctor": ("What vacuums cost, and why a table is vacuumed or not, needs the extension.",),
     "check": (),
@@ -81,10 +93,7 @@ def notes(command: str, session: Session, facts: CoreFacts | None = None) -> tup
     said = [f'Database "{dbname}" has no pg_sweep: this is what core\'s own views tell.']
     said += NEEDED[command]
     if facts is not None and not facts.sees_everything:
-        said.append(
-            f'Role "{facts.server.role}" is not in pg_monitor: others\' sessions are hidden, '
-            "so that holders, locks and workers may be missing."
-        )
+        said.append(HIDDEN.format(role=facts.server.role))
     return tuple(said)
 
 
@@ -105,6 +114,17 @@ def blockers(session: Session) -> Answer[Blocker]:
     return Answer(rows, notes("blockers", session, facts))
 
 
+def progress(session: Session) -> Answer[Progress]:
+    """Return the running vacuums of all databases, the oldest first."""
+    if session.views().extension:
+        session.require_extension()
+        return Answer(session.progress())
+    said = list(notes("progress", session))
+    if not session.dicts("role")[0]["can_read_stats"]:
+        said.append(HIDDEN.format(role=session.server().role))
+    return Answer(core_views.progress(session), tuple(said))
+
+
 def waiting(session: Session) -> tuple[Waiting, ...] | None:
     """Return the tables to be vacuumed next.
 
@@ -121,7 +141,7 @@ def databases(session: Session) -> tuple[Database, ...]:
 def causes(session: Session, table: str | None, seconds: float) -> Answer[Cause]:
     """Return why a table is not vacuumed, or the worst causes of all."""
     from_views = session.views().explain
-    relid = None if table is None else session.find_relation(table)
+    relid = None if table is None else session.find_relation(table).relid
     if from_views:
         return Answer(session.explain(relid))
     facts = core_views.facts(session, relid, seconds)
@@ -173,20 +193,6 @@ def watched(session: Session) -> Watched:
     )
 
 
-def snapshot(session: Session) -> Snapshot:
-    """Return everything `top` shows."""
-    queue = waiting(session)
-    return Snapshot(
-        status=session.status(),
-        progress=session.progress(),
-        runs=session.runs(RunFilter(limit=TOP_RUNS)),
-        databases=session.databases(queue),
-        queue=queue,
-        # This is read last, so that "now" is never before what the views say.
-        server=session.server(),
-    )
-
-
 def status_report(session: Session) -> StatusReport:
     """Return everything `status` shows."""
     status = session.status()
@@ -223,7 +229,7 @@ def day(session: Session) -> Day:
         runs=session.runs(RunFilter(limit=None, since=f"{DAY_HOURS} hours")),
         progress=session.progress(),
         databases=session.databases(queue),
-        decisions=session.decisions(DAY_DECISIONS),
+        decisions=session.decisions(DecisionFilter(limit=DAY_DECISIONS)),
         queue=queue,
         blockers=session.blockers() if session.views().blockers else None,
         since=since,

@@ -133,6 +133,13 @@ class Lab:
             self._closing.callback(self._session.close)
         return self._session
 
+    def restart(self) -> None:
+        """Restart the throwaway server. The own session is opened anew when it is used next."""
+        if hasattr(self, "_session"):
+            self._session.close()
+            del self._session
+        self.server.restart()
+
     def run(self, sql: str, *args: object) -> None:
         """Run a statement in the own session, or several if there are no arguments."""
         self.session.run(sql, *args)

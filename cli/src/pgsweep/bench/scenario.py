@@ -19,7 +19,7 @@ from pgsweep.errors import PgsweepError
 # The order in which `pgsweep bench all` runs them.
 NAMES = ("insert", "catalog", "cost", "cleaner", "limit", "tpcds")
 # These run only when they are named. They are as large as a seed's own, or last a whole day.
-EXTRA = ("insert_full", "day")
+EXTRA = ("insert_full", "day", "sparse")
 
 OURS = "sweep"
 OFF = "off"

@@ -28,7 +28,7 @@ def bench(
         list[str],
         typer.Argument(
             metavar="EXPERIMENT...",
-            help="insert, catalog, cost, cleaner, limit, tpcds, or all. Also insert_full, day.",
+            help="insert, catalog, cost, cleaner, limit, tpcds, all; insert_full, day, sparse.",
             show_default=False,
         ),
     ],

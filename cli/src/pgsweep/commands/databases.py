@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from pgsweep import db, output, sources
-from pgsweep.commands.options import Json, with_target
+from functools import partial
+
+from pgsweep import db, sources
+from pgsweep.commands.options import Json, Watch, with_target
+from pgsweep.page import Page, show
 from pgsweep.render import as_json, reports
 
 
 @with_target
-def databases(target: db.Target, json: Json = False) -> int:
+def databases(target: db.Target, watch: Watch = None, json: Json = False) -> int:
     """Show all databases: tables due, dead rows, age, when a worker was there last."""
-    with db.connect(target) as session:
+
+    def look(session: db.Session) -> Page:
         session.require_extension()
         found = sources.databases(session)
         server = session.server()
-    if json:
-        output.document(as_json.rows(found))
-    else:
-        output.lines(reports.database_lines(found, server, output.width()))
-    return 0
+        return Page(
+            lines=partial(reports.database_lines, found, server),
+            document=partial(as_json.rows, found),
+        )
+
+    return show(target, look, json, watch)

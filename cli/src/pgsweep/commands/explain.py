@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pgsweep import db, output, sources
-from pgsweep.commands.options import Json, with_target
+from pgsweep.commands.options import Json, complete_tables, with_target
 from pgsweep.render import answers, as_json
 
 
@@ -21,6 +21,7 @@ def explain(
             metavar="TABLE",
             help="[SCHEMA.]NAME. Without it you get the ten worst causes of all.",
             show_default=False,
+            autocompletion=complete_tables,
         ),
     ] = None,
     seconds: Annotated[

@@ -1,4 +1,4 @@
-"""The options that every command shares: psql's for the connection, and --json."""
+"""The options that commands share: psql's for the connection, --json and --watch."""
 
 from __future__ import annotations
 
@@ -9,9 +9,35 @@ from typing import Annotated, Any
 
 import typer
 
+from pgsweep.completion import complete_tables
 from pgsweep.db import Target
 
+__all__ = ["Json", "TableArgument", "Watch", "Yes", "complete_tables", "with_target"]
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for programs.")]
+
+Watch = Annotated[
+    float | None,
+    typer.Option(
+        "--watch",
+        metavar="SECONDS",
+        min=0.5,
+        max=3600,
+        help="Show it again every so many seconds, until Ctrl-C.",
+    ),
+]
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="[SCHEMA.]NAME, quoted as in SQL.",
+        show_default=False,
+        autocompletion=complete_tables,
+    ),
+]
 
 _PANEL = "Connection (as in psql)"
 _CONNECTION: dict[str, Any] = {
@@ -82,3 +108,14 @@ def with_target(command: Callable[..., int], positional: bool = True) -> Callabl
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+# What a list of runs or decisions is cut down to.
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
+OfTable = Annotated[
+    str | None,
+    typer.Option(
+        "--table", "-t", help="Only of this table: [SCHEMA.]NAME.", autocompletion=complete_tables
+    ),
+]
+OfDatabase = Annotated[str | None, typer.Option("--database", help="Only in this database.")]

@@ -1,21 +1,29 @@
-"""`pgsweep progress`: the running vacuums, once."""
+"""`pgsweep progress`: the running vacuums."""
 
 from __future__ import annotations
 
-from pgsweep import db, output
-from pgsweep.commands.options import Json, with_target
+from functools import partial
+
+from pgsweep import db, sources
+from pgsweep.commands.options import Json, Watch, with_target
+from pgsweep.page import Page, show
 from pgsweep.render import as_json, reports
 
 
 @with_target
-def progress(target: db.Target, json: Json = False) -> int:
-    """Show the vacuums that run now, in all databases: who, what, how far, at what cost."""
-    with db.connect(target) as session:
-        session.require_extension()
-        rows = session.progress()
-        server = session.server()
-    if json:
-        output.document(as_json.rows(rows))
-    else:
-        output.lines(reports.progress_lines(rows, server.now, output.width()))
-    return 0
+def progress(target: db.Target, watch: Watch = None, json: Json = False) -> int:
+    """Show the vacuums that run now, in all databases: who, what, how far, at what cost.
+
+    It works without the extension, too, from core's own views, which know no cost.
+    """
+
+    def look(session: db.Session) -> Page:
+        answer = sources.progress(session)
+        now = session.server().now
+        return Page(
+            lines=partial(reports.progress_lines, answer.rows, now),
+            document=partial(as_json.rows, answer.rows),
+            notes=answer.notes,
+        )
+
+    return show(target, look, json, watch)

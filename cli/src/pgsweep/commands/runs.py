@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from pgsweep import db, output
-from pgsweep.commands.options import Json, with_target
+from pgsweep import db, names
+from pgsweep.commands.options import Json, Limit, OfDatabase, OfTable, Watch, with_target
 from pgsweep.model import RunFilter
+from pgsweep.page import Page, show
 from pgsweep.render import as_json, reports
 
 
@@ -34,13 +36,9 @@ class Outcome(str, Enum):
 @with_target
 def runs(
     target: db.Target,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
-    table: Annotated[
-        str | None, typer.Option("--table", "-t", help="Only of this table: [SCHEMA.]NAME.")
-    ] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", help="Only in this database.")
-    ] = None,
+    limit: Limit = 20,
+    table: OfTable = None,
+    database: OfDatabase = None,
     started_by: Annotated[
         StartedBy | None, typer.Option("--started-by", help="Only those started by.")
     ] = None,
@@ -49,24 +47,24 @@ def runs(
         str | None,
         typer.Option("--since", help="Only those that ended in the last INTERVAL: '2 h', 30min."),
     ] = None,
+    watch: Watch = None,
     json: Json = False,
 ) -> int:
     """Show finished vacuums, the latest first: what they removed and what they cost."""
-    schemaname, _, relname = (table or "").rpartition(".")
+    schemaname, relname = names.qualified(table) if table else (None, None)
     wanted = RunFilter(
         limit=limit,
-        schemaname=schemaname or None,
-        relname=relname or None,
+        schemaname=schemaname,
+        relname=relname,
         datname=database,
         started_by=started_by.value if started_by else None,
         outcome=outcome.value if outcome else None,
         since=since,
     )
-    with db.connect(target) as session:
+
+    def look(session: db.Session) -> Page:
         session.require_extension()
         found = session.runs(wanted)
-    if json:
-        output.document(as_json.rows(found))
-    else:
-        output.lines(reports.run_lines(found, output.width()))
-    return 0
+        return Page(lines=partial(reports.run_lines, found), document=partial(as_json.rows, found))
+
+    return show(target, look, json, watch)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from pgsweep import db, output, sources
-from pgsweep.commands.options import Json, with_target
+from pgsweep import db, sources
+from pgsweep.commands.options import Json, Watch, with_target
 from pgsweep.core.tables import pick
 from pgsweep.model import Table
+from pgsweep.page import Page, show
 from pgsweep.render import answers, as_json
 
 
@@ -35,15 +37,17 @@ def tables(
     due: Annotated[bool, typer.Option("--due", help="Only those that are due.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
     sort: Annotated[Sort, typer.Option("--sort", help="In which order.")] = Sort.SCORE,
+    watch: Watch = None,
     json: Json = False,
 ) -> int:
     """Show tables: counters, thresholds, how urgent each is, and what was decided about it.
 
     It works without the extension, too, from core's own views.
     """
-    found: list[Table] = []
-    notes: dict[str, None] = {}
-    with db.connect(target) as session:
+
+    def look(session: db.Session) -> Page:
+        found: list[Table] = []
+        notes: dict[str, None] = {}
         now = session.server().now
         if not database:
             answer = sources.tables(session)
@@ -54,13 +58,12 @@ def tables(
                 answer = sources.tables(other)
             found.extend(answer.rows)
             notes.update(dict.fromkeys(answer.notes))
-    rows = pick(found, sort.value, due, limit)
-    if json:
-        output.document(as_json.rows(rows))
-        output.notes(notes)
-    else:
+        rows = pick(found, sort.value, due, limit)
         several = len(database or ()) > 1
-        width = output.width()
-        output.lines(answers.table_lines(rows, found, now, width, several))
-        output.lines(answers.note_lines(notes, width))
-    return 0
+        return Page(
+            lines=lambda width: answers.table_lines(rows, found, now, width, several),
+            document=partial(as_json.rows, rows),
+            notes=tuple(notes),
+        )
+
+    return show(target, look, json, watch)

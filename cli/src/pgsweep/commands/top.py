@@ -21,14 +21,18 @@ def top(
         bool, typer.Option("--act", help="Allow C < > = to cancel, slow, hurry, release.")
     ] = False,
 ) -> int:
-    """Watch running vacuums, recent runs and databases live. The key h shows all keys."""
+    """Watch running vacuums, recent runs and databases live. The key h shows all keys.
+
+    It works without the extension, too, from core's own views.
+    """
     require_terminal("Use pgsweep progress --json.")
     # Textual takes a third of a second to import. The other commands do without it.
     from pgsweep.tui.app import TopApp
 
     session = db.connect(target)
     try:
-        session.require_extension()
+        if session.views().extension:
+            session.require_extension()
     except errors.PgsweepError:
         session.close()
         raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -11,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import core_views, db, errors, extras, files, output
+from pgsweep import core_views, db, errors, extras, files, output, question
 from pgsweep.commands.options import Json, with_target
 from pgsweep.interrupts import Interrupted, Interrupts
 from pgsweep.lab.progress import reporter
@@ -198,14 +197,7 @@ def _check_usage(
     if yes and not apply:
         raise errors.UsageError("--yes answers the question of --apply or --undo", "Name one.")
     if apply:
-        _require_answer(yes, "--apply")
-
-
-def _require_answer(yes: bool, option: str) -> None:
-    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise errors.UsageError(
-            f"{option} asks before it changes anything, and there is no terminal", "Add --yes."
-        )
+        question.require_answer(yes, "--apply")
 
 
 def _form(session: db.Session, asked: Form | None) -> Form:
@@ -285,7 +277,7 @@ def _apply(session: db.Session, answer: Answer, yes: bool) -> None:
             "not applied: what was asked cannot all be had",
             "Change what is asked, or apply it without --yes.",
         )
-    if not yes and not _confirmed("Apply?"):
+    if not yes and not question.confirmed("Apply?"):
         output.note("not applied")
         return
     with _uninterrupted():
@@ -294,7 +286,7 @@ def _apply(session: db.Session, answer: Answer, yes: bool) -> None:
 
 
 def _undo(target: db.Target, yes: bool) -> int:
-    _require_answer(yes, "--undo")
+    question.require_answer(yes, "--undo")
     with db.connect(target) as session:
         identifier = change.require_possible(session, ())
         names, found = change.to_undo(session, identifier)
@@ -304,7 +296,7 @@ def _undo(target: db.Target, yes: bool) -> int:
             raise errors.UsageError(
                 "not restored: somebody has changed it since", "Undo it without --yes, or by hand."
             )
-        if found and not yes and not _confirmed("Restore?"):
+        if found and not yes and not question.confirmed("Restore?"):
             output.note("not restored")
             return 1
         with _uninterrupted():
@@ -322,9 +314,3 @@ def _uninterrupted() -> Iterator[None]:
             yield
     except Interrupted as exc:
         raise typer.Exit(exc.exit_code) from exc
-
-
-def _confirmed(question: str) -> bool:
-    sys.stderr.write(f"pgsweep: {question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -101,6 +101,50 @@ class Vacuum:
 
 
 @dataclass(frozen=True)
+class RunningVacuum:
+    """A vacuum or analyze in core's progress views, or a parallel worker of one."""
+
+    pid: int
+    # None means that it is no parallel worker.
+    leader_pid: int | None
+    datid: int
+    datname: str | None
+    relid: int | None
+    # None for the tables of other databases.
+    schemaname: str | None
+    relname: str | None
+    command: str
+    # None means that this role may not see it, nor what follows from the session.
+    backend_type: str | None
+    phase: str | None
+    # How much of the phase is done, in blocks or indexes.
+    done: int | None
+    total: int | None
+    pages: int | None
+    index_pass: int | None
+    started_at: datetime | None
+    wait_event_type: str | None
+    wait_event: str | None
+    query: str | None
+    parallel_workers: int
+    waiters: int
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """When a table was vacuumed or analyzed last, by hand or by the core daemon."""
+
+    relid: int
+    schemaname: str
+    relname: str
+    command: str
+    started_by: str
+    ended_at: datetime
+    # how often since the statistics began
+    times: int
+
+
+@dataclass(frozen=True)
 class XidRate:
     """How fast transaction ids are used, and how that was found."""
 

@@ -184,6 +184,11 @@ class ThrowawayServer:
 
     def restart(self) -> None:
         """Stop the server in order and start it again. Its sessions end."""
+        self.stop()
+        self.start_again()
+
+    def stop(self) -> None:
+        """Stop the server in order. Its folder stays."""
         self.check()
         assert self._postmaster is not None
         before = self._postmaster
@@ -192,6 +197,9 @@ class ThrowawayServer:
         with self._interrupts.held():
             self._processes.remove(before)
             self._tell(f"-{before.pid}")
+
+    def start_again(self) -> None:
+        """Start the server that was stopped."""
         self._start()
 
     def check(self) -> None:

@@ -1,5 +1,6 @@
 -- Tables by a name as psql takes it, or exactly as given; those in "public" first.
-SELECT c.oid AS relid, n.nspname::text AS schemaname, c.relname::text AS relname
+SELECT current_database()::text AS datname, c.oid AS relid, n.nspname::text AS schemaname,
+       c.relname::text AS relname
 FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace,
      parse_ident(%(name)s) AS part

@@ -1,4 +1,7 @@
-"""What tables, explain, blockers, and status without the extension print for people."""
+"""What tables, explain, blockers, queue and decisions print for people.
+
+So does status without the extension.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from rich.text import Text
 from pgsweep import compute
 from pgsweep.core.blockers import described
 from pgsweep.core.overview import Overview
-from pgsweep.model import Blocker, Cause, Table, Waiting
+from pgsweep.model import Blocker, Cause, Decision, Table, Waiting
 from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
 
@@ -259,7 +262,7 @@ def note_lines(notes: Iterable[str], width: int) -> list[Text]:
     return [Text(), *lines] if lines else []
 
 
-# -- what is next, in `top` ------------------------------------------------------
+# -- what is next ----------------------------------------------------------------
 
 
 def queue_columns(now: datetime) -> tuple[Column[Waiting], ...]:
@@ -275,6 +278,16 @@ def queue_columns(now: datetime) -> tuple[Column[Waiting], ...]:
         Column[Waiting]("WAITING FOR", _waiting_for, 14, flex=True, most=40),
         Column[Waiting]("WHY", lambda row: row.reason or "", 16, False, 1, True, 60),
     )
+
+
+def queue_lines(rows: Sequence[Waiting], number: int, now: datetime, width: int) -> list[Text]:
+    """Return the tables that are to be vacuumed next, and how many there are in all."""
+    if not rows:
+        return [Text("no table is waiting")]
+    layout = grid.fit(queue_columns(now), width)
+    lines = [grid.header(layout), *(grid.row(layout, row) for row in rows)]
+    total = f"{len(rows):,} of {compute.plural(number, 'table')} shown"
+    return [*lines, Text(total, style="dim")]
 
 
 def _waited(row: Waiting, now: datetime) -> str:
@@ -298,3 +311,39 @@ def queue_details(row: Waiting) -> str:
         f"waiting for {text.printable(row.waiting_for)}" if row.waiting_for else "",
     ]
     return " · ".join(filter(None, parts))
+
+
+# -- decisions -------------------------------------------------------------------
+
+
+def decision_columns(now: datetime) -> tuple[Column[Decision], ...]:
+    """Return the columns of what was decided about tables."""
+    return (
+        Column[Decision]("TABLE", compute.relation, 20, flex=True, most=40, keep_end=True),
+        Column[Decision]("DECISION", lambda row: row.decision or text.UNKNOWN, 15),
+        Column[Decision]("LAST", lambda row: text.ago(row.last_at, now), 11, True, 2),
+        Column[Decision]("TIMES", lambda row: text.count(row.times), 5, True, 4),
+        Column[Decision]("AGAIN IN", lambda row: _again(row, now), 8, True, 1),
+        Column[Decision]("DEAD", lambda row: text.count(row.dead_tuples), 5, True, 6),
+        Column[Decision]("INSERTED", lambda row: text.count(row.ins_since_vacuum), 8, True, 7),
+        Column[Decision]("INSTEAD", _instead, 9, priority=5),
+        Column[Decision]("REASON", lambda row: row.reason or "", 18, False, 3, True, 70),
+    )
+
+
+def _again(row: Decision, now: datetime) -> str:
+    if row.not_before is None:
+        return text.UNKNOWN
+    return text.duration(row.not_before - now) if row.not_before > now else "now"
+
+
+def _instead(row: Decision) -> str:
+    return text.who(row.vacuumed_instead_by) if row.vacuumed_instead_by else ""
+
+
+def decision_lines(rows: Sequence[Decision], now: datetime, width: int) -> list[Text]:
+    """Return what was decided about tables, the latest first."""
+    if not rows:
+        return [Text("no decisions")]
+    layout = grid.fit(decision_columns(now), width)
+    return [grid.header(layout), *(grid.row(layout, row) for row in rows)]

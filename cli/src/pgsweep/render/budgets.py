@@ -16,12 +16,6 @@ DECISION_STYLE = {"back off": "yellow", "at the floor": "bold yellow", "sensor l
 STRETCHES = 12
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return text.UNKNOWN
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
 def _name(limit: Limit) -> Text:
     style = "bold green" if limit.binding else SENSOR_STYLE.get(limit.sensor, "")
     return Text(("▶ " if limit.binding else "  ") + limit.name, style=style)
@@ -35,12 +29,17 @@ def _detail(limit: Limit) -> str:
 
 COLUMNS = (
     Column[Limit]("  LIMIT", _name, 20),
-    Column[Limit]("SET TO", lambda limit: _number(limit.configured), 7, right=True),
-    Column[Limit]("MEASURED", lambda limit: _number(limit.measured), 8, right=True),
+    Column[Limit]("SET TO", lambda limit: text.figure(limit.configured), 7, right=True),
+    Column[Limit]("MEASURED", lambda limit: text.figure(limit.measured), 8, right=True),
     Column[Limit]("UNIT", lambda limit: limit.unit or "", 13, priority=2),
-    Column[Limit]("LEAVES MB/s", lambda limit: _number(limit.allowed_mb_per_s), 11, True, 1),
+    Column[Limit]("LEAVES MB/s", lambda limit: text.figure(limit.allowed_mb_per_s), 11, True, 1),
     Column[Limit]("DETAIL", _detail, 20, False, 3, True, 100),
 )
+
+
+def lines(limits: Sequence[Limit], stretches: Sequence[Stretch], width: int) -> list[Text]:
+    """Return the limits, and what the governor decided below them."""
+    return [*limit_lines(limits, width), *step_lines(stretches, width)]
 
 
 def limit_lines(limits: Sequence[Limit], width: int) -> list[Text]:
@@ -60,10 +59,10 @@ STEP_COLUMNS = (
     Column[Stretch]("FROM", lambda s: text.clock(s.first.at), 8),
     Column[Stretch]("FOR", lambda s: text.duration(s.last.at - s.first.at), 8, right=True),
     Column[Stretch]("DECISION", _decision, 13),
-    Column[Stretch]("READ", lambda s: _number(s.last.read_mb_per_s), 6, True, 3),
-    Column[Stretch]("DIRTY", lambda s: _number(s.last.dirty_mb_per_s), 6, True, 3),
-    Column[Stretch]("WAL", lambda s: _number(s.last.wal_mb_per_s), 6, True, 3),
-    Column[Stretch]("ALLOWED", lambda s: _number(s.last.allowed_mb_per_s), 7, True, 1),
+    Column[Stretch]("READ", lambda s: text.figure(s.last.read_mb_per_s), 6, True, 3),
+    Column[Stretch]("DIRTY", lambda s: text.figure(s.last.dirty_mb_per_s), 6, True, 3),
+    Column[Stretch]("WAL", lambda s: text.figure(s.last.wal_mb_per_s), 6, True, 3),
+    Column[Stretch]("ALLOWED", lambda s: text.figure(s.last.allowed_mb_per_s), 7, True, 1),
     Column[Stretch]("WHY", lambda s: s.last.reason or "", 20, False, 2, True, 100),
 )
 

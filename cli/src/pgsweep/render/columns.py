@@ -113,6 +113,17 @@ def run_columns() -> tuple[Column[Run], ...]:
     )
 
 
+def core_run_columns(now: datetime) -> tuple[Column[Run], ...]:
+    """Return the columns of the last runs of tables, of which core's views tell little."""
+    return (
+        Column[Run]("ENDED", lambda run: text.ago(run.ended_at, now), 10, right=True),
+        Column[Run]("WHO", _run_who, 8),
+        Column[Run]("WHAT", lambda run: text.what(run.command), 4),
+        Column[Run]("TABLE", compute.relation, 20, flex=True, most=60, keep_end=True),
+        Column[Run]("TIMES", lambda run: run.reason or "", 16, priority=1),
+    )
+
+
 def _run_who(run: Run) -> Text:
     return Text(text.who(run.started_by), style=text.WHO_STYLE.get(run.started_by or "", ""))
 
@@ -137,6 +148,17 @@ def _run_rate(run: Run, mb_per_s: float | None) -> str:
 def _kept(run: Run) -> Text:
     style = "yellow" if run.dead_not_removable else ""
     return Text(text.count(run.dead_not_removable), style=style)
+
+
+# What core's views do not know of a database.
+OF_THE_EXTENSION = ("OURS", "LAST VISIT", "WHY")
+
+
+def core_database_columns(server: Server) -> tuple[Column[Database], ...]:
+    """Return the columns of databases, without those that only pg_sweep can fill."""
+    return tuple(
+        column for column in database_columns(server) if column.title not in OF_THE_EXTENSION
+    )
 
 
 def database_columns(server: Server) -> tuple[Column[Database], ...]:
@@ -193,6 +215,9 @@ def progress_details(row: Progress, now: datetime) -> tuple[str, str]:
     if row.parallel_workers:
         first.append(compute.plural(row.parallel_workers, "parallel worker"))
     first.append(f"running for {text.duration(compute.elapsed(row, now))}")
+    if row.cost is None and row.blks_hit is None:
+        # Core's views tell nothing of it.
+        return " · ".join(filter(None, first)), ""
     second = [cost_line(row)]
     if row.sleep_pct is not None:
         second.append(f"asleep {text.percent(row.sleep_pct)}")

@@ -8,23 +8,25 @@ from typing import TypeVar
 from rich.text import Text
 
 from pgsweep import compute
-from pgsweep.model import Database, Run, Server, Snapshot, Status, Waiting
+from pgsweep.model import Database, Run, Snapshot, Waiting
 from pgsweep.render import answers, columns, grid, text
-from pgsweep.tui.state import Panel, Question, UiState, Verb, panels, waiting_key
+from pgsweep.tui import orders
+from pgsweep.tui.state import Panel, Question, UiState, Verb, keys_of, panels, waiting_key
 
 T = TypeVar("T")
 
+# What the panels have where core's views answer.
+CORE_LABELS = {Panel.RUNS: "last runs in this database", Panel.QUEUE: "due in this database"}
 SELECTED = "bold white on blue"
 HELP = """\
-Space      freeze the display, and go on
-+ -        refresh less or more often (0.5 s to 60 s)
-Up Down    select a row (also k j)
-Tab 1-4    go to a panel; 4 where the server knows what is next
+Space +-   freeze the display; refresh less or more often
+Up Down    select a row (also k j)       Tab 1-4  go to a panel
+Enter      the history of the row's table; Esc goes back
+/          show only rows with this in the name of table or database
+s S        sort the panel by its next, its previous order
 C          cancel the selected vacuum (asks; only with --act)
 < > =      slow it to half, let it hurry, release it (the same)
-r          read now
-h ?        this help
-q          quit
+r h q      read now, this help, quit
 
 WHO    sweep: pg_sweep · autovac: the core daemon · manual: somebody
        antiwrap: the core daemon against wraparound
@@ -34,95 +36,6 @@ COST   cost units (vacuum_cost_page_*), so far and per second
 ETA    by the table's last run if there was one, else by progress
 KEPT   dead rows that somebody's snapshot still needs
 XID %  age of the oldest row in % of autovacuum_freeze_max_age"""
-
-
-def header(snapshot: Snapshot | None, ui: UiState, width: int) -> tuple[Text, Text]:
-    """Return the two lines on top: which server, and how pg_sweep is doing there."""
-    if snapshot is None:
-        first = Text(" pgsweep top", style="bold")
-        state = ui.trouble or "connecting ..."
-        return first, Text(f" {state}", style="bold red" if ui.trouble else "dim")
-    return _server_line(snapshot.server, width), _state_line(snapshot, ui, width)
-
-
-def _server_line(server: Server, width: int) -> Text:
-    role = "standby" if server.in_recovery else "primary"
-    parts = [
-        (f"PostgreSQL {server.version.split()[0]}", "bold", 0),
-        (role, "bold yellow" if server.in_recovery else "bold green", 0),
-        (_place(server), "", 1),
-        (f"as {server.role}", "", 3),
-        (f"up {text.duration(server.now - server.started_at)}", "", 2),
-        (text.clock(server.now), "", 4),
-    ]
-    return _segments("pgsweep", parts, width)
-
-
-def _place(server: Server) -> str:
-    host = server.host or "local"
-    # The folder of a socket says little and can be long.
-    host = "socket" if host.startswith("/") else host
-    return text.printable(f"{host}:{server.port}/{server.dbname}")
-
-
-def _state_line(snapshot: Snapshot, ui: UiState, width: int) -> Text:
-    if ui.trouble:
-        return Text(text.cut(f" {text.printable(ui.trouble)}", width), style="bold red")
-    status, server = snapshot.status, snapshot.server
-    parts = [_mode(status, server)]
-    parts.append(_launcher(status, server))
-    parts.append((f"workers {text.count(status.workers)}/{text.count(status.max_workers)}", "", 2))
-    due = compute.due(status, snapshot.queue)
-    due_style = "bold yellow" if due else ""
-    parts.append((f"due {text.count(due)} of {text.count(status.relations)}", due_style, 1))
-    oldest = compute.oldest_database(snapshot.databases)
-    if oldest is not None and oldest.xid_age is not None:
-        pct = compute.xid_pct(oldest.xid_age, server.freeze_max_age)
-        style = "bold red" if pct >= compute.XID_WARN_PCT else ""
-        parts.append((f"oldest xid {pct:.0f}%", style, 3))
-    refresh = f"every {ui.interval_s:g} s"
-    parts.append(("FROZEN", "black on yellow", 0) if ui.frozen else (refresh, "", 4))
-    return _segments("", parts, width)
-
-
-def _mode(status: Status, server: Server) -> tuple[str, str, int]:
-    if status.effective_mode == status.mode:
-        style = {"act": "bold green", "observe": "bold cyan"}.get(status.mode or "", "bold yellow")
-        return f"mode {status.mode}", style, 0
-    reason = f" ({status.reason})" if status.reason else ""
-    style = "bold cyan" if server.in_recovery else "bold red"
-    return f"mode {status.mode} → {status.effective_mode}{reason}", style, 0
-
-
-def _launcher(status: Status, server: Server) -> tuple[str, str, int]:
-    if status.launcher_pid is not None:
-        return f"launcher {status.launcher_pid}", "", 5
-    if server.in_recovery or status.mode == "off":
-        return "no launcher", "dim", 5
-    return "no launcher", "bold red", 1
-
-
-def _segments(title: str, parts: Sequence[tuple[str, str, int]], width: int) -> Text:
-    """Join segments, leaving out the least important ones until they fit."""
-    kept = list(parts)
-
-    def build() -> Text:
-        line = Text(" ", no_wrap=True)
-        if title:
-            line.append(title, style="bold reverse")
-            line.append("  ")
-        for i, (segment, style, _) in enumerate(kept):
-            line.append("  " if i else "")
-            line.append(text.printable(segment), style=style)
-        return line
-
-    line = build()
-    while line.cell_len > width and any(priority for _, _, priority in kept):
-        worst = max(priority for _, _, priority in kept)
-        kept = [part for part in kept if part[2] != worst]
-        line = build()
-    line.truncate(width, overflow="ellipsis")
-    return line
 
 
 def visible(items: Sequence[T], selected: int, room: int) -> tuple[Sequence[T], int]:
@@ -137,7 +50,7 @@ def progress_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> 
     """Return the running vacuums, with what is known about the selected one below."""
     lines = compute.with_workers(snapshot.progress)
     if not lines:
-        return [Text("no vacuum is running", style="dim")]
+        return [_nothing("no vacuum is running", ui)]
     layout = grid.fit(columns.progress_columns(snapshot.server.now), width)
     selected = ui.position(Panel.PROGRESS, [line.row.pid for line in lines])
     detail_rows = 2 if height >= 6 else 0
@@ -147,6 +60,13 @@ def progress_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> 
         details = columns.progress_details(lines[selected].row, snapshot.server.now)
         out = _at_bottom(out, details, width, height)
     return out
+
+
+def _nothing(said: str, ui: UiState) -> Text:
+    """Return what stands in the place of rows."""
+    if ui.filter:
+        said = f"no row has {text.printable(ui.filter)} in its name"
+    return Text(said, style="dim")
 
 
 def _at_bottom(out: list[Text], details: Sequence[str], width: int, height: int) -> list[Text]:
@@ -163,10 +83,11 @@ def runs_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> list
     """Return the latest finished vacuums."""
     runs: tuple[Run, ...] = snapshot.runs
     if not runs:
-        return [Text("no vacuum has finished yet", style="dim")]
-    layout = grid.fit(columns.run_columns(), width)
+        return [_nothing("no vacuum has finished yet", ui)]
+    known = columns.core_run_columns(snapshot.server.now)
+    layout = grid.fit(known if snapshot.core else columns.run_columns(), width)
     selected = ui.position(Panel.RUNS, [run.run_id for run in runs])
-    detail_rows = 1 if ui.focus is Panel.RUNS and height >= 5 else 0
+    detail_rows = 1 if ui.focus is Panel.RUNS and height >= 5 and snapshot.core is None else 0
     out = [grid.header(layout)]
     out += _rows(runs, layout, selected, height - 1 - detail_rows, ui, Panel.RUNS)
     if detail_rows:
@@ -178,8 +99,9 @@ def databases_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) ->
     """Return the databases, those with tables due first."""
     databases: tuple[Database, ...] = snapshot.databases
     if not databases:
-        return [Text("no database is visible", style="dim")]
-    layout = grid.fit(columns.database_columns(snapshot.server), width)
+        return [_nothing("no database is visible", ui)]
+    known = columns.core_database_columns if snapshot.core else columns.database_columns
+    layout = grid.fit(known(snapshot.server), width)
     selected = ui.position(Panel.DATABASES, [database.datid for database in databases])
     out = [grid.header(layout)]
     out += _rows(databases, layout, selected, height - 1, ui, Panel.DATABASES)
@@ -190,7 +112,7 @@ def queue_panel(snapshot: Snapshot, ui: UiState, width: int, height: int) -> lis
     """Return the tables that are to be vacuumed next, in their order, and why."""
     waiting: tuple[Waiting, ...] = snapshot.queue or ()
     if not waiting:
-        return [Text("no table is waiting", style="dim")]
+        return [_nothing("no table is waiting", ui)]
     layout = grid.fit(answers.queue_columns(snapshot.server.now), width)
     selected = ui.position(Panel.QUEUE, [waiting_key(row) for row in waiting])
     detail_rows = 1 if ui.focus is Panel.QUEUE and height >= 4 else 0
@@ -220,8 +142,10 @@ def _rows(
     return out
 
 
-def panel_title(panel: Panel, snapshot: Snapshot | None) -> str:
-    """Return the title in a panel's frame."""
+def panel_title(
+    panel: Panel, snapshot: Snapshot | None, ui: UiState, shown: Snapshot | None = None
+) -> str:
+    """Return the title over a panel. `shown` are the rows that the filter has left."""
     if snapshot is None:
         return f"{panel.value} {panel.label}"
     number = {
@@ -233,30 +157,47 @@ def panel_title(panel: Panel, snapshot: Snapshot | None) -> str:
     asked = 0
     if panel is Panel.QUEUE:
         asked = sum(row.score is None for row in snapshot.queue or ())
-    more = f" and {asked} asked for" if asked else ""
-    return f"{panel.value} {panel.label} ({number}{more})"
+    counted = f"{number} and {asked} asked for" if asked else f"{number}"
+    if ui.filter and shown is not None:
+        rows = keys_of(panel, shown)
+        counted = f"{len(rows)} of {counted} with {text.printable(ui.filter)}"
+    order = orders.name(panel, ui)
+    label = CORE_LABELS.get(panel, panel.label) if snapshot.core else panel.label
+    return f"{panel.value} {label} ({counted})" + (f" by {order}" if order else "")
 
 
 def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
-    """Return the last line: a question, a message, or the keys."""
+    """Return the last line: a question, a message, what is typed, or the keys."""
     if ui.question is not None:
         question = _question(ui.question, snapshot)
         return Text(text.cut(question, width), style="bold black on yellow", no_wrap=True)
+    if ui.typing:
+        typed = f" /{text.printable(ui.filter)}█   Enter keeps the filter, Esc drops it"
+        return Text(text.cut(typed, width), style="bold", no_wrap=True)
     if ui.message:
         return Text(text.cut(f" {text.printable(ui.message)}", width), style="bold", no_wrap=True)
-    keys = [
-        ("Space", "freeze"),
-        ("+/-", "refresh"),
-        (f"1-{len(panels(snapshot))}", "panel"),
-        ("↑↓", "select"),
-    ]
-    keys += [("C", "cancel"), ("< >", "pace"), ("h", "help"), ("q", "quit")]
+    keys = _story_keys() if ui.story is not None else _keys(snapshot, ui)
     line = Text(" ", no_wrap=True)
     for key, what in keys:
+        if line.cell_len + len(key) + len(what) + 1 > width:
+            break
         line.append(key, style="bold reverse")
         line.append(f" {what}  ")
     line.truncate(width)
     return line
+
+
+def _story_keys() -> list[tuple[str, str]]:
+    return [("Esc", "back"), ("↑↓", "scroll"), ("Space", "freeze"), ("h", "help"), ("q", "quit")]
+
+
+def _keys(snapshot: Snapshot | None, ui: UiState) -> list[tuple[str, str]]:
+    """Return the keys, the most wanted first. What does not fit is left out."""
+    keys = [("h", "help"), ("q", "quit"), ("/", "filter"), ("s", "sort"), ("Enter", "history")]
+    acts = ui.act and snapshot is not None and snapshot.status is not None
+    keys += [("C", "cancel"), ("< >", "pace")] if acts else []
+    keys += [(f"1-{len(panels(snapshot))}", "panel"), ("↑↓", "select"), ("Space", "freeze")]
+    return [*keys, ("+/-", "refresh")]
 
 
 def _question(asked: Question, snapshot: Snapshot | None) -> str:
@@ -275,28 +216,27 @@ def _question(asked: Question, snapshot: Snapshot | None) -> str:
 def heights(
     focus: Panel, room: int, databases: int, vacuums: int, waiting: int | None = None
 ) -> dict[Panel, int]:
-    """Return the heights, frames included, of the panels that share `room` lines.
+    """Return the heights, titles included, of the panels that share `room` lines.
 
     The panel in focus gets more. Databases and the tables waiting never get more than they need.
     Where there is no room for all, databases and tables waiting take turns.
     """
-    least = {Panel.PROGRESS: 7, Panel.RUNS: 5, Panel.DATABASES: 5}
+    least = {Panel.PROGRESS: 7, Panel.RUNS: 4, Panel.DATABASES: 4}
     if waiting is not None:
-        least[Panel.QUEUE] = min(5, waiting + 3)
-        if sum(least.values()) > room:
-            least[Panel.PROGRESS] = 6
+        least[Panel.QUEUE] = min(4, waiting + 2)
         tight = sum(least.values()) + 4 > room
         if sum(least.values()) > room or (tight and focus in (Panel.DATABASES, Panel.QUEUE)):
-            least[Panel.PROGRESS] = 7
             del least[Panel.DATABASES if focus is Panel.QUEUE else Panel.QUEUE]
+    if sum(least.values()) > room:
+        least[Panel.PROGRESS] = 5
     spare = max(0, room - sum(least.values()))
     weights = {panel: 1 if panel is Panel.DATABASES else 2 for panel in least}
     if focus in weights:
         weights[focus] += 3
     wanted = {
-        Panel.DATABASES: databases + 3,
-        Panel.QUEUE: (waiting or 0) + (4 if waiting else 3),
-        Panel.PROGRESS: max(vacuums, 4) + 5,
+        Panel.DATABASES: databases + 2,
+        Panel.QUEUE: (waiting or 0) + (3 if waiting else 2),
+        Panel.PROGRESS: max(vacuums, 4) + 4,
     }
     out = dict(least)
     for panel, want in wanted.items():

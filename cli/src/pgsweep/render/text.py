@@ -78,6 +78,13 @@ def rate(value: float | None) -> str:
     return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
 
 
+def figure(value: float | None) -> str:
+    """Return any figure with three digits that count, or more before the point."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 def percent(value: float | None) -> str:
     """Return 57%."""
     return UNKNOWN if value is None else f"{min(value, 999):.0f}%"
@@ -131,6 +138,16 @@ def milliseconds(value: float | None) -> str:
 def clock(value: datetime | None) -> str:
     """Return the local time of day."""
     return UNKNOWN if value is None else value.astimezone().strftime("%H:%M:%S")
+
+
+def moment(value: datetime | None, now: datetime) -> str:
+    """Return the local time of day, with the date if that is another one than now's."""
+    if value is None:
+        return UNKNOWN
+    local = value.astimezone()
+    if local.date() == now.astimezone().date():
+        return clock(value)
+    return local.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def who(started_by: str | None) -> str:

@@ -14,8 +14,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from pgsweep.db import Session
-from pgsweep.model import Snapshot
-from pgsweep.render import screen
+from pgsweep.model import Snapshot, TableHistory
+from pgsweep.render import header, screen, story
+from pgsweep.tui import orders
 from pgsweep.tui.fetcher import Fetcher
 from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of, panels
 
@@ -25,7 +26,6 @@ PANELS = {
     Panel.DATABASES: screen.databases_panel,
     Panel.QUEUE: screen.queue_panel,
 }
-HEADER_LINES = 2
 FOOTER_LINES = 1
 
 
@@ -35,6 +35,14 @@ class Fetched(Message):
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__()
         self.snapshot = snapshot
+
+
+class Told(Message):
+    """The history of a table has arrived."""
+
+    def __init__(self, history: TableHistory) -> None:
+        super().__init__()
+        self.history = history
 
 
 class Trouble(Message):
@@ -58,7 +66,7 @@ class Ending(Message):
 
 
 class PanelWidget(Static):
-    """A framed part of the screen."""
+    """A part of the screen, below a title."""
 
     def __init__(self, panel: Panel) -> None:
         super().__init__(id=f"panel{panel.value}")
@@ -101,10 +109,12 @@ class TopApp(App[None]):
     CSS = """
     Screen { layers: base help; background: ansi_default; }
     Static { background: ansi_default; color: ansi_default; }
-    #header { height: 2; }
+    #header { height: 4; }
     #footer { height: 1; }
-    PanelWidget { border: round ansi_bright_black; padding: 0 1; border-title-style: bold; }
-    PanelWidget.focused { border: round ansi_green; }
+    PanelWidget, #story { border-top: solid ansi_bright_black; padding: 0 1;
+                          border-title-style: bold; }
+    PanelWidget.focused, #story { border-top: heavy ansi_green; }
+    #story { display: none; }
     #help { layer: help; display: none; width: 72; height: auto; border: round ansi_green;
             padding: 0 1; offset: 4 2; }
     #help.shown { display: block; }
@@ -121,6 +131,7 @@ class TopApp(App[None]):
         super().__init__(ansi_color=True)
         self.ui = UiState(interval_s=interval_s, act=act)
         self.snapshot: Snapshot | None = None
+        self.history: TableHistory | None = None
         self._ends_in_s = ends_in_s
         self._fetcher: Fetcher | None = None
         if session is not None:
@@ -130,6 +141,7 @@ class TopApp(App[None]):
                 on_snapshot=lambda snapshot: self._post(Fetched(snapshot)),
                 on_trouble=lambda text: self._post(Trouble(text)),
                 on_answer=lambda text: self._post(Answered(text)),
+                on_history=lambda history: self._post(Told(history)),
             )
 
     def _post(self, message: Message) -> None:
@@ -148,6 +160,7 @@ class TopApp(App[None]):
         yield Static(id="header")
         for panel in Panel:
             yield PanelWidget(panel)
+        yield Static(id="story")
         yield Static(id="footer")
         help_box = Static(screen.HELP, id="help", markup=False)
         help_box.border_title = "keys and words"
@@ -177,6 +190,12 @@ class TopApp(App[None]):
             self.ui = replace(self.ui, trouble="")
             self.draw()
 
+    def on_told(self, message: Told) -> None:
+        """Show the history of a table, unless another one is wanted meanwhile."""
+        if message.history.key == self.ui.story:
+            self.history = message.history
+            self.draw()
+
     def on_trouble(self, message: Trouble) -> None:
         """Say why nothing was read. What was read before stays."""
         self.ui = replace(self.ui, trouble=message.text)
@@ -190,16 +209,23 @@ class TopApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Take all keys, and leave none to Textual."""
         if isinstance(event, events.Key):
-            self.press(event.key)
+            self.press(event.key, event.character)
         else:
             await super().on_event(event)
 
-    def press(self, key: str) -> None:
+    @property
+    def shown(self) -> Snapshot | None:
+        """The snapshot with the rows that the panels show, in their order."""
+        return orders.shown(self.snapshot, self.ui)
+
+    def press(self, key: str, character: str | None = None) -> None:
         """Do what a key does."""
-        self.ui, action = handle_key(self.ui, key, self.snapshot)
+        self.ui, action = handle_key(self.ui, key, self.shown, character)
+        if self.history is not None and self.history.key != self.ui.story:
+            self.history = None
         fetcher = self._fetcher
         if fetcher is not None:
-            fetcher.set(self.ui.interval_s, self.ui.frozen)
+            fetcher.set(self.ui.interval_s, self.ui.frozen, self.ui.story)
         if action is Action.QUIT:
             self.exit()
         elif action is Action.ACT:
@@ -216,16 +242,37 @@ class TopApp(App[None]):
             return
         width, snapshot = self.size.width, self.snapshot
         self.query_one("#header", Static).update(
-            Text("\n").join(screen.header(snapshot, self.ui, width))
+            Text("\n").join(header.lines(snapshot, self.ui, width))
         )
-        self.query_one("#footer", Static).update(screen.footer(snapshot, self.ui, width))
         self.query_one("#help", Static).set_class(self.ui.help, "shown")
-        room = self.size.height - HEADER_LINES - FOOTER_LINES
-        rows = {panel: len(keys_of(panel, snapshot)) for panel in Panel}
+        room = self.size.height - header.LINES - FOOTER_LINES
+        # The padding takes two columns, and the title a line.
+        self._draw_story(room, max(20, width - 2))
+        self._draw_panels(room, max(20, width - 2))
+        self.query_one("#footer", Static).update(screen.footer(snapshot, self.ui, width))
+
+    def _draw_story(self, room: int, width: int) -> None:
+        widget, key = self.query_one("#story", Static), self.ui.story
+        widget.display = key is not None
+        if key is None:
+            return
+        widget.styles.height = room
+        widget.border_title = f" {story.title(key)} "
+        lines = story.lines(self.history, width)
+        # The last page stays full.
+        self.ui = replace(self.ui, scroll=min(self.ui.scroll, max(0, len(lines) - room + 1)))
+        shown = lines[self.ui.scroll :][: max(1, room - 1)]
+        widget.update(Text("\n", no_wrap=True).join(shown))
+
+    def _draw_panels(self, room: int, width: int) -> None:
+        snapshot, shown = self.snapshot, self.shown
+        rows = {panel: len(keys_of(panel, shown)) for panel in Panel}
         waiting = rows[Panel.QUEUE] if Panel.QUEUE in panels(snapshot) else None
         heights = screen.heights(
             self.ui.focus, room, rows[Panel.DATABASES], rows[Panel.PROGRESS], waiting
         )
+        if self.ui.story is not None:
+            heights = {}
         for widget in self.query(PanelWidget):
             widget.display = widget.panel in heights
             if widget.panel not in heights:
@@ -233,8 +280,8 @@ class TopApp(App[None]):
             height = heights[widget.panel]
             widget.styles.height = height
             widget.set_class(widget.panel is self.ui.focus, "focused")
-            widget.border_title = screen.panel_title(widget.panel, snapshot)
-            # The frame and its padding take four columns and two lines.
-            inner = (max(20, width - 4), max(1, height - 2))
-            lines = [] if snapshot is None else PANELS[widget.panel](snapshot, self.ui, *inner)
+            title = screen.panel_title(widget.panel, snapshot, self.ui, shown)
+            widget.border_title = f" {title} "
+            inner = (width, max(1, height - 1))
+            lines = [] if shown is None else PANELS[widget.panel](shown, self.ui, *inner)
             widget.draw(lines)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from datetime import datetime, timezone
 
-from pgsweep import errors, sources
+from pgsweep import errors
 from pgsweep.db import Session
-from pgsweep.model import Snapshot
+from pgsweep.model import Snapshot, TableHistory, TableKey
 from pgsweep.tui.state import Question, Verb
+from pgsweep.watcher import Watcher
 
 RETRY_S = 1.0
 DONE = {
@@ -44,6 +46,7 @@ class Fetcher(threading.Thread):
         on_snapshot: Callable[[Snapshot], None],
         on_trouble: Callable[[str], None],
         on_answer: Callable[[str], None],
+        on_history: Callable[[TableHistory], None],
     ) -> None:
         # The thread is a daemon because quitting must not wait for a server that does not answer.
         super().__init__(name="pgsweep-fetch", daemon=True)
@@ -57,10 +60,13 @@ class Fetcher(threading.Thread):
         self._on_snapshot = on_snapshot
         self._on_trouble = on_trouble
         self._on_answer = on_answer
+        self._on_history = on_history
+        self._watcher = Watcher()
+        self._story: TableKey | None = None
 
-    def set(self, interval_s: float, paused: bool) -> None:
-        """Change interval (seconds) and whether anything is read at all."""
-        self._interval_s, self._paused = interval_s, paused
+    def set(self, interval_s: float, paused: bool, story: TableKey | None = None) -> None:
+        """Change interval (seconds), whether anything is read at all, and whose history is."""
+        self._interval_s, self._paused, self._story = interval_s, paused, story
 
     def read_now(self) -> None:
         """Read without waiting for the end of the interval."""
@@ -99,7 +105,19 @@ class Fetcher(threading.Thread):
         while not self._asked.empty():
             self._act_one(self._session, self._asked.get())
         if not self._paused:
-            self._on_snapshot(sources.snapshot(self._session))
+            # What was just asked for comes first.
+            if (key := self._story) is not None:
+                self._on_history(self._history(self._session, key))
+            self._on_snapshot(self._watcher.snapshot(self._session))
+
+    def _history(self, session: Session, key: TableKey) -> TableHistory:
+        """Return a table's history, or why it cannot be read. All else goes on."""
+        try:
+            return self._watcher.history(session, key)
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError as exc:
+            return TableHistory(key, datetime.now(timezone.utc), notes=(exc.one_line(),))
 
     def _act_one(self, session: Session, asked: Question) -> None:
         try:

@@ -11,9 +11,8 @@ at which it should have begun.
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pgsweep.bench.lab import Lab, LabSession, Measured, Options, Probe, Sampler, Series, Turns
+from pgsweep.bench.transactions import Done, percentile, read_logs
 from pgsweep.lab import vacuumlog
 from pgsweep.lab.pgbench import Pgbench
 from pgsweep.lab.vacuumlog import VacuumLine
@@ -173,17 +173,6 @@ ALL_BYTES = (
 CONTRIB = ("pgstattuple", "pg_visibility")
 
 
-@dataclass(frozen=True)
-class Done:
-    """One transaction by pgbench's log."""
-
-    kind: str
-    # seconds since the epoch when it ended
-    at: float
-    # since it should have begun
-    ms: float
-
-
 class Looker:
     """Looks at all tables with one query, for several probes of one sampler."""
 
@@ -317,30 +306,6 @@ def _start(lab: Lab, task: Shift | Job, sizes: Mapping[str, int], hour_s: float)
 # ---- what came out
 
 
-def parse_log(lines: Iterable[str], kinds: Sequence[str]) -> Iterator[Done]:
-    """Yield the transactions of a pgbench's log, without those that failed or were skipped."""
-    for line in lines:
-        # client, transaction, µs, script, second, µs, with a rate the lag as well
-        words = line.split()
-        if len(words) >= 6 and words[2].isdigit():
-            at = int(words[4]) + int(words[5]) / 1e6
-            yield Done(kinds[int(words[3])], at, int(words[2]) / 1000)
-
-
-def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the least value that so many percent of them do not exceed."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
-
-
-def _read(folder: Path, name: str, kinds: Sequence[str]) -> list[Done]:
-    """Return what all threads of a pgbench logged."""
-    found: list[Done] = []
-    for path in sorted(folder.glob(f"{name}.[0-9]*")):
-        found += parse_log(path.read_text().splitlines(), kinds)
-    return found
-
-
 def _sampled(sampler: Sampler, measured: Measured) -> None:
     def mean(name: str) -> float:
         values = sampler.values(name)
@@ -359,7 +324,7 @@ def _sampled(sampler: Sampler, measured: Measured) -> None:
 
 
 def _users(folder: Path, began: float, hour_s: float, measured: Measured) -> None:
-    done = [one for shift in SHIFTS for one in _read(folder, shift.name, list(KINDS))]
+    done = [one for shift in SHIFTS for one in read_logs(folder, shift.name, list(KINDS))]
     measured.add("transactions", len(done))
     measured.raw["hours"] = hours(done, began, hour_s)
     most = [one.ms for one in done if one.kind != APART]
@@ -383,7 +348,7 @@ def _users(folder: Path, began: float, hour_s: float, measured: Measured) -> Non
             "end": (one.at - began) / hour_s,
         }
         for job in JOBS
-        for one in _read(folder, job.name, [job.name])
+        for one in read_logs(folder, job.name, [job.name])
     ]
 
 

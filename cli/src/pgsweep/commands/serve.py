@@ -1,0 +1,58 @@
+"""`pgsweep serve`: metrics over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pgsweep import db, errors, extras
+from pgsweep.commands.options import with_target
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+@with_target
+def serve(
+    target: db.Target,
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen.")
+    ] = "127.0.0.1:9188",
+    tables: Annotated[
+        int,
+        typer.Option(
+            "--tables", min=1, max=1000, help="Tables that are named. The others are one."
+        ),
+    ] = 20,
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", min=0.1, max=60, help="Seconds that a scrape waits at most."),
+    ] = 5.0,
+    max_age: Annotated[
+        float,
+        typer.Option("--max-age", min=0, max=60, help="Seconds that a reading serves again."),
+    ] = 1.0,
+    log_level: Annotated[
+        str, typer.Option("--log-level", help="debug, info, warning or error.")
+    ] = "info",
+) -> int:
+    """Answer /metrics for Prometheus, until SIGTERM or Ctrl-C. It works without the extension.
+
+    The server need not be there. Then pgsweep_up is 0, and every scrape tries again.
+    """
+    extras.require_serve("pgsweep serve")
+    if log_level not in LEVELS:
+        raise errors.UsageError(
+            f'"{log_level}" is no level of the log', f"Write one of {', '.join(LEVELS)}."
+        )
+    # Starlette and uvicorn are an extra, and the other commands do without them.
+    from pgsweep.metrics.reader import Reader
+    from pgsweep.serve import app, logs, server
+    from pgsweep.serve.collector import Collector
+
+    logs.begin(log_level)
+    listening = server.bind(server.parse(listen))
+    session, again = db.connect_or_later(target)
+    collector = Collector(again, Reader(tables), max_age, session)
+    server.run(app.application(collector, tables, timeout), listening)
+    return 0

@@ -1,0 +1,43 @@
+"""`pgsweep snooze`: leave a table alone for a while."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from pgsweep import db
+from pgsweep.commands.options import Json, TableArgument, with_target
+from pgsweep.page import Page, show
+from pgsweep.render import acts, as_json
+
+
+@partial(with_target, positional=False)
+def snooze(
+    target: db.Target,
+    table: TableArgument,
+    duration: Annotated[
+        str,
+        typer.Argument(metavar="INTERVAL", help="For how long: '2 h', 30min. 0 ends the snooze."),
+    ],
+    json: Json = False,
+) -> int:
+    """Have pg_sweep leave a table alone for a while (sweep.snooze).
+
+    A vacuum that runs goes on. So does the core daemon. The snooze ends by itself, or with 0.
+    """
+
+    def look(session: db.Session) -> Page:
+        session.require_extension()
+        found = session.find_relation(table)
+        before = session.snoozed_until(found.relid)
+        until = session.snooze(found.relid, duration)
+        now = session.server().now
+        return Page(
+            lines=lambda _: acts.snoozed(found, until, before, now),
+            document=lambda: as_json.dump({**dataclasses.asdict(found), "snoozed_until": until}),
+        )
+
+    return show(target, look, json)

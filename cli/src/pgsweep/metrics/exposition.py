@@ -1,0 +1,51 @@
+"""A reading as Prometheus takes it. All of it is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from pgsweep.metrics.budget import budget
+from pgsweep.metrics.health import health
+from pgsweep.metrics.horizon import horizon, wraparound
+from pgsweep.metrics.reading import Health, Reading
+from pgsweep.metrics.runs import runs
+from pgsweep.metrics.server import server
+from pgsweep.metrics.tables import tables
+from pgsweep.metrics.vacuums import vacuums
+
+
+def families(reading: Reading | None, state: Health, limit: int) -> Iterator[Metric]:
+    """Return all metrics. Of tables, databases and vacuums there are `limit` series each."""
+    yield from health(state)
+    if reading is None:
+        return
+    yield from server(reading)
+    yield from vacuums(reading, limit)
+    yield from tables(reading, limit)
+    yield from runs(reading)
+    yield from horizon(reading)
+    yield from wraparound(reading, limit)
+    yield from budget(reading)
+
+
+def page(found: Iterable[Metric], accept: str) -> tuple[bytes, str]:
+    """Return the page and its content type, in the format that the scraper prefers."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Found(list(found)))
+    encode, content_type = choose_encoder(accept)
+    return encode(registry), content_type
+
+
+class _Found(Collector):
+    """Hands over metrics that were made before."""
+
+    def __init__(self, found: list[Metric]) -> None:
+        self._found = found
+
+    def collect(self) -> list[Metric]:
+        return self._found

@@ -1,0 +1,1 @@
+SELECT sweep.hold(%(duration)s::interval) AS until

@@ -1,0 +1,1 @@
+SELECT sweep.snooze(%(relid)s::oid::regclass, %(duration)s::interval) AS until

@@ -1,0 +1,92 @@
+"""Runs an application until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.applications import Starlette
+
+from pgsweep import errors
+from pgsweep.serve.logs import say
+
+# So many requests at a time. The next one gets 503 and takes no memory.
+CONCURRENCY = 64
+IDLE_S = 75
+END_S = 5
+
+
+@dataclass(frozen=True)
+class Listen:
+    """An address to listen on."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def parse(text: str) -> Listen:
+    """Return the address in "127.0.0.1:9188", "[::1]:9188" or ":9188", which is everywhere."""
+    host, colon, port = text.rpartition(":")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise _wrong(text)
+    if ":" in host and bare == host:
+        raise _wrong(text)
+    return Listen(bare, int(port))
+
+
+def _wrong(text: str) -> errors.UsageError:
+    return errors.UsageError(
+        f'"{text}" is no address to listen on',
+        "Write HOST:PORT, for example 127.0.0.1:9188 or [::1]:9188.",
+    )
+
+
+def bind(listen: Listen) -> socket.socket:
+    """Return a socket that listens there. An empty host is all addresses."""
+    try:
+        found = socket.getaddrinfo(
+            listen.host or None, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        # Where there is IPv6, one socket takes both.
+        family, *_, address = sorted(found, key=lambda row: row[0] != socket.AF_INET6)[0]
+        return socket.create_server(
+            address[:2],
+            family=family,
+            backlog=CONCURRENCY,
+            dualstack_ipv6=not listen.host
+            and family == socket.AF_INET6
+            and socket.has_dualstack_ipv6(),
+        )
+    except OSError as exc:
+        raise errors.ServerError(
+            f"could not listen on {listen}: {exc.strerror or exc}",
+            "Name another address with --listen, or end what listens there.",
+        ) from exc
+
+
+def run(app: Starlette, listening: socket.socket) -> None:
+    """Answer until a signal comes. What is being answered then is finished first."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=CONCURRENCY,
+        timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=END_S,
+        lifespan="on",
+    )
+    host, port = listening.getsockname()[:2]
+    say(logging.INFO, "listening", address=str(Listen(host, port)), path="/metrics")
+    # uvicorn ends at these, and then raises the same signal again. It is answered by then.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    uvicorn.Server(config).run(sockets=[listening])
+    say(logging.INFO, "ended")

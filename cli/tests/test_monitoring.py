@@ -1,0 +1,368 @@
+"""What is in monitoring/ works: rules, dashboard, and the definitions for other exporters.
+
+Prometheus itself judges it. It scrapes a real server under load. Where its programs cannot be had
+these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+import prometheus
+from conftest import needs_extension, write
+from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from serving import Serving
+from test_metrics import documented
+
+PATIENCE_S = 60.0
+FOLDER = prometheus.TOP / "monitoring"
+DASHBOARD = FOLDER / "grafana" / "pgsweep.json"
+RULES = FOLDER / "prometheus"
+EXPORTER = FOLDER / "postgres_exporter" / "queries.yaml"
+PGWATCH = FOLDER / "pgwatch" / "metrics.yaml"
+
+needs_prometheus = pytest.mark.skipif(
+    prometheus.folder() is None,
+    reason="NOT TESTED: Prometheus cannot be had here: see what tools/prometheus says",
+)
+
+SETTINGS = {
+    "shared_preload_libraries": "pg_sweep",
+    "sweep.mode": "act",
+    "sweep.max_workers": "1",
+    "sweep.min_interval": "1s",
+    # A vacuum takes long, and a limit binds.
+    "sweep.write_limit": "0.2",
+    "sweep.floor": "0.1",
+    # The rate of transaction ids is known after a minute.
+    "sweep.debug_clock_rate": "20",
+    "autovacuum_naptime": "1h",
+    "archive_mode": "on",
+    "archive_command": "false",
+    "max_prepared_transactions": "2",
+}
+
+
+def until(happened: Callable[[], Any]) -> Any:
+    """Wait for something and return it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := happened()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+    return found
+
+
+# -- what the files say ----------------------------------------------------------------------
+
+
+def expressions() -> dict[str, str]:
+    """Return the dashboard's expressions, by panel."""
+    found = {}
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", ()):
+            found[f"{panel['title']} {target['refId']}"] = (
+                target["expr"]
+                .replace("$__rate_interval", "10s")
+                .replace("$job", "pgsweep")
+                .replace("$instance", ".*")
+            )
+    assert len(found) > 50
+    return found
+
+
+def rules(name: str) -> list[dict[str, Any]]:
+    groups = yaml.safe_load((RULES / name).read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def named(expression: str) -> set[str]:
+    """Return the metrics in an expression, without those that are recorded."""
+    return set(re.findall(r"(?<![\w:])pgsweep_\w+(?![\w:])", expression))
+
+
+def test_rules_and_dashboard_ask_for_metrics_that_exist() -> None:
+    asked = list(expressions().values())
+    asked += [rule["expr"] for rule in rules("alerts.yml") + rules("recording.yml")]
+    known = set(documented())
+    for expression in asked:
+        assert named(expression) <= known, expression
+
+
+def test_every_metric_is_in_the_dashboard_or_in_an_alert() -> None:
+    shown = set[str]().union(*map(named, expressions().values()))
+    shown |= set[str]().union(*(named(rule["expr"]) for rule in rules("alerts.yml")))
+    left_out = set(documented()) - shown
+    # These are for ad-hoc questions.
+    assert left_out <= {
+        name
+        for name in documented()
+        if re.search(r"timestamp_seconds|_kept|decisions|cores|ratio|_configured|_measured", name)
+        or name
+        in (
+            "pgsweep_extension",
+            "pgsweep_sees_everything",
+            "pgsweep_launcher_up",
+            "pgsweep_rounds_total",
+            "pgsweep_relations",
+            "pgsweep_worker_starts_total",
+            "pgsweep_worker_start_failures_total",
+            "pgsweep_visits_total",
+            "pgsweep_recent_crashes",
+            "pgsweep_vacuum_phase",
+            "pgsweep_governor_vacuums",
+            "pgsweep_part_failures_total",
+        )
+    }, left_out
+
+
+def test_every_alert_is_provoked() -> None:
+    tests = yaml.safe_load((RULES / "alerts_test.yml").read_text())["tests"]
+    alerts = {rule["alert"] for rule in rules("alerts.yml")}
+    fired: set[str] = set()
+    silent: set[str] = set()
+    for test in tests:
+        for check in test["alert_rule_test"]:
+            (fired if check.get("exp_alerts") else silent).add(check["alertname"])
+    assert fired == alerts
+    assert silent == alerts
+
+
+def test_every_alert_says_what_to_do() -> None:
+    for rule in rules("alerts.yml"):
+        assert rule["labels"]["severity"] in ("warning", "critical")
+        assert {"summary", "description"} <= set(rule["annotations"]), rule["alert"]
+
+
+def test_alerts_are_documented() -> None:
+    text = (prometheus.TOP / "docs" / "how-to" / "metrics-and-alerts.md").read_text()
+    rows = set(re.findall(r"^\| `(Pgsweep\w+)` \|", text, re.MULTILINE))
+    assert rows == {rule["alert"] for rule in rules("alerts.yml")}
+
+
+@pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="NOT TESTED: systemd-analyze is not installed"
+)
+def test_the_unit(tmp_path: Path) -> None:
+    text = (FOLDER / "systemd" / "pgsweep-serve.service").read_text()
+    command = re.search(r"^ExecStart=/opt/pgsweep/bin/pgsweep serve (.*)$", text, re.MULTILINE)
+    assert command is not None
+    documentation = (prometheus.TOP / "docs" / "commands.md").read_text()
+    for option in re.findall(r"--[a-z-]+", command.group(1)):
+        assert f"`{option}" in documentation
+    # The program has to be there, or systemd complains.
+    unit = tmp_path / "pgsweep-serve.service"
+    unit.write_text(re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", text))
+    if not Path("/run/systemd").is_dir():
+        pytest.skip("systemd-analyze needs the folder /run/systemd")
+    for check in (["verify"], ["security", "--offline=true", "--threshold=15"]):
+        done = subprocess.run(
+            ["systemd-analyze", "--no-pager", *check, str(unit)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_prometheus
+def test_rules() -> None:
+    prometheus.promtool("check", "rules", "recording.yml", "alerts.yml", cwd=RULES)
+    assert "SUCCESS" in prometheus.promtool("test", "rules", "alerts_test.yml", cwd=RULES)
+
+
+# -- on a server under load ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A server under load, pgsweep serve on it, and Prometheus that scrapes that."""
+
+    server: ThrowawayServer
+    serving: Serving
+    prometheus: prometheus.Daemon
+
+
+def load(server: ThrowawayServer) -> None:
+    """Have somebody work, tables in need, a held horizon, and a vacuum that takes long."""
+    server.psql("postgres", "CREATE EXTENSION pg_sweep")
+    server.psql("postgres", "CREATE ROLE watcher LOGIN IN ROLE pg_monitor")
+    server.run(["pgbench", *server.flags("postgres")[:-1], "-i", "-q", "postgres"])
+    # The worker is busy with one of these, and the other one waits.
+    for name in ("huge", "large"):
+        rows = "SELECT i, 'x' AS filler FROM generate_series(1, 300000) AS i"
+        write(server, "postgres", f"CREATE TABLE {name} AS {rows}")
+    server.psql("postgres", "VACUUM ANALYZE pgbench_tellers")
+    for name in ("huge", "large"):
+        write(server, "postgres", f"DELETE FROM {name} WHERE i % 3 = 0")
+    server.psql("postgres", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'lunch'")
+    flags = [*server.flags("postgres")[:-1], "-n", "-c", "2", "-R", "50", "-T", "600"]
+    server.start(["pgbench", *flags, "postgres"], log="pgbench.log")
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("prometheus")
+    with ExitStack() as stack:
+        server = stack.enter_context(ThrowawayServer(default_pg_config(), SETTINGS))
+        load(server)
+        target = (*server.flags("postgres"), "-U", "watcher")
+        serving = stack.enter_context(Serving(*target, "--max-age", "0.5"))
+        config = {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(RULES / "recording.yml"), str(RULES / "alerts.yml")],
+            "scrape_configs": [
+                {"job_name": "pgsweep", "static_configs": [{"targets": [serving.address]}]}
+            ],
+        }
+        (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
+        address = prometheus.free_address()
+        arguments = [
+            prometheus.program("prometheus"),
+            f"--config.file={folder / 'prometheus.yml'}",
+            f"--storage.tsdb.path={folder / 'data'}",
+            f"--web.listen-address={address}",
+        ]
+        daemon = prometheus.Daemon(arguments, address, "/-/ready", folder / "prometheus.log")
+        yield Watched(server, serving, stack.enter_context(daemon))
+
+
+def on_a_server(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that needs all of it."""
+    marked: Callable[..., None] = pytest.mark.server(needs_extension(needs_prometheus(test)))
+    return marked
+
+
+@on_a_server
+def test_every_panel_has_data(watched: Watched) -> None:
+    missing = dict(expressions())
+
+    def all_there() -> bool:
+        for panel in [p for p, e in missing.items() if watched.prometheus.has_data(e)]:
+            del missing[panel]
+        return not missing
+
+    try:
+        until(all_there)
+    finally:
+        assert not missing
+
+
+@on_a_server
+def test_every_recorded_rule_has_data(watched: Watched) -> None:
+    missing = {rule["record"] for rule in rules("recording.yml")}
+
+    def all_there() -> bool:
+        missing.difference_update([m for m in missing if watched.prometheus.has_data(m)])
+        return not missing
+
+    try:
+        until(all_there)
+    finally:
+        assert not missing
+
+
+@on_a_server
+def test_a_failing_archiver_is_on_its_way_to_an_alert(watched: Watched) -> None:
+    def states() -> dict[str, str]:
+        groups = watched.prometheus.api("rules", type="alert")["groups"]
+        return {rule["name"]: rule["state"] for group in groups for rule in group["rules"]}
+
+    until(lambda: states()["PgsweepArchiverFailing"] == "pending")
+    now = states()
+    well = ("PgsweepServerUnreachable", "PgsweepWraparoundNear", "PgsweepAutovacuumOff")
+    assert {now[name] for name in well} == {"inactive"}
+
+
+@on_a_server
+def test_promtool_finds_nothing_to_say_about_the_page(watched: Watched) -> None:
+    _, content = watched.serving.get("/metrics")
+    # What the library itself says of the process is not ours.
+    ours = re.sub(r"^(# (HELP|TYPE) )?process_.*\n", "", content.decode(), flags=re.MULTILINE)
+    assert prometheus.promtool("check", "metrics", given=ours) == ""
+
+
+@on_a_server
+def test_postgres_exporter(watched: Watched, tmp_path: Path) -> None:
+    wanted = {
+        f"{namespace}_{column}": detail["usage"]
+        for namespace, query in yaml.safe_load(EXPORTER.read_text()).items()
+        for metric in query["metrics"]
+        for column, detail in metric.items()
+        if detail["usage"] != "LABEL"
+    }
+    assert len(wanted) > 70
+    server, address = watched.server, prometheus.free_address()
+    source = f"host={server.folder} port={server.port} user=watcher dbname=postgres sslmode=disable"
+    arguments = [
+        prometheus.program("prometheus-postgres-exporter"),
+        f"--web.listen-address={address}",
+        f"--extend.query-path={EXPORTER}",
+        "--disable-default-metrics",
+        "--disable-settings-metrics",
+    ]
+    exporter = prometheus.Daemon(
+        arguments, address, "/", tmp_path / "exporter.log", {"DATA_SOURCE_NAME": source}
+    )
+    found: dict[str, set[str]] = {}
+
+    def all_there() -> bool:
+        for family in text_string_to_metric_families(prometheus.get(exporter.url + "/metrics")):
+            suffix = "_total" if family.type == "counter" else ""
+            for sample in family.samples:
+                found[family.name + suffix] = set(sample.labels)
+                assert sample.name != "pg_exporter_user_queries_load_error" or sample.value == 0
+        return set(wanted) <= set(found)
+
+    with exporter:
+        try:
+            until(all_there)
+        finally:
+            missing = set(wanted) - set(found)
+            assert not missing, (missing, (tmp_path / "exporter.log").read_text()[-2000:])
+    for name in wanted:
+        # Names and labels are those of pgsweep serve, but for the server's.
+        assert found[name] - {"server"} == set(documented()[name]), name
+
+
+@on_a_server
+def test_pgwatch(watched: Watched) -> None:
+    definitions = yaml.safe_load(PGWATCH.read_text())
+    metrics = definitions["metrics"]
+    assert set(definitions["presets"]["pgsweep"]["metrics"]) == set(metrics)
+    where = {"host": str(watched.server.folder), "port": watched.server.port, "user": "watcher"}
+    with psycopg.connect(dbname="postgres", autocommit=True, **where) as conn:  # type: ignore[arg-type]
+        for name, metric in metrics.items():
+            (statement,) = metric["sqls"].values()
+
+            def asked(statement: str = statement) -> psycopg.Cursor[Any] | None:
+                cur = conn.execute(statement)
+                return cur if cur.rowcount else None
+
+            try:
+                cursor = until(asked)
+            except AssertionError as exc:
+                raise AssertionError(f"{name} has no rows") from exc
+            columns = [column.name for column in cursor.description]
+            assert columns[0] == "epoch_ns", name
+            for row in cursor.fetchall():
+                assert abs(row[0] / 1e9 - time.time()) < PATIENCE_S
+                for column, cell in zip(columns[1:], row[1:], strict=True):
+                    is_tag = column.startswith("tag_")
+                    assert isinstance(cell, str) if is_tag else not isinstance(cell, str), column
+            tags = {column for column in columns if column.startswith("tag_")}
+            assert set(metric.get("gauges", ["*"])) <= {"*", *columns} - tags, name
