@@ -6,6 +6,8 @@
 #   make bench             the experiments, with and without pg_sweep: half an hour
 #   make bench-smoke       the same as small as can be: does it all run?
 #   make unit              the pure parts, without a server
+#   make man               the command's manual pages, in build/man
+#   make dist              the archives of a release, in build/dist
 #   make format            C by pgindent's rules, Python by ruff
 
 EXTVERSION = 0.1.0
@@ -79,9 +81,9 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy aside budget cost futile gin governor insert locks million overhead replica retail scout slowdisk standby visits)
+MEASUREMENTS = $(addprefix bench-,accuracy aside budget cost futile gin governor insert locks million overhead replica retail scout scrape slowdisk standby visits)
 
-.PHONY: demo test unit format format-check bench bench-smoke $(MEASUREMENTS)
+.PHONY: demo test unit man dist format format-check bench bench-smoke $(MEASUREMENTS)
 
 # SECONDS=60 JSON=1: without a terminal; stdout is the runs and nothing else
 demo:
@@ -123,6 +125,12 @@ $(BUILD)/unit/policy/%.o: src/policy/%.c $(wildcard src/policy/*.h)
 $(BUILD)/unit/%: test/unit/%.c test/unit/tap.h $(UNIT_POLICY)
 	@mkdir -p $(dir $@)
 	$(UNIT_CC) -o $@ $< $(UNIT_POLICY) -lm
+
+man:
+	@venv=$$(tools/venv) && "$$venv/bin/python" -m pgsweep.man $(BUILD)/man
+
+dist:
+	@tools/dist
 
 format:
 	tools/format

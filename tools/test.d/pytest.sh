@@ -1,6 +1,16 @@
 # shellcheck shell=bash disable=SC2154
 # cli/tests.
 
+# programs_of_prometheus NAMES: if test_monitoring is among them, its copy of Prometheus, which
+# the user of the servers can run. That test is skipped where there is none.
+programs_of_prometheus() {
+	local from
+	case " $(tr '\n' ' ' <<<"$1") " in *' test_monitoring '*) ;; *) return 0 ;; esac
+	from=$("$top/tools/prometheus") || return 0
+	mkdir "$work/prometheus"
+	cp "$from"/* "$work/prometheus"
+}
+
 run_pytest() {
 	local names files=() name venv usable rc=0 line xml=$work/pytest/junit.xml
 	names=$(pick "$top/cli/tests" .py "$1" | grep '^test_' || true)
@@ -23,10 +33,11 @@ run_pytest() {
 		}
 	fi
 	mkdir -p "$work/pytest"
+	programs_of_prometheus "$names"
 	give_to_runner "$work/pytest"
 	# The copy comes before what the environment has installed, which is a link to the checkout.
 	watch "$work/pytest.log" "$work/src/cli" "${runner_env[@]}" \
-		PATH="$venv/bin:$bindir:$PATH" PYTHONPATH="$work/src/cli:$work/src/cli/src" PYTHONDONTWRITEBYTECODE=1 \
+		PATH="$venv/bin:$bindir:$PATH" PG_SWEEP_PROMETHEUS="$work/prometheus" PYTHONPATH="$work/src/cli:$work/src/cli/src" PYTHONDONTWRITEBYTECODE=1 \
 		"$venv/bin/python" -m pytest -q --tb=short -p no:cacheprovider --color=no \
 		-n "${TEST_JOBS:-3}" --dist worksteal --basetemp="$work/tmp/py" --junitxml="$xml" "${files[@]}" || rc=$?
 	line=$("$venv/bin/python" - "$xml" <<-'END' || true
