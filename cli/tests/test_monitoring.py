@@ -57,6 +57,9 @@ SETTINGS = {
     "max_prepared_transactions": "2",
 }
 
+# Tables of 47 MB each: the limits make the vacuum of one last four minutes.
+ENDLESS = ("huge", "large", "wide", "tall")
+
 
 def until(happened: Callable[[], Any]) -> Any:
     """Wait for something and return it."""
@@ -202,16 +205,23 @@ def load(server: ThrowawayServer) -> None:
     server.psql("postgres", "CREATE EXTENSION pg_sweep")
     server.psql("postgres", "CREATE ROLE watcher LOGIN IN ROLE pg_monitor")
     server.run(["pgbench", *server.flags("postgres")[:-1], "-i", "-q", "postgres"])
-    # The worker is busy with one of these, and the other one waits.
-    for name in ("huge", "large"):
-        rows = "SELECT i, 'x' AS filler FROM generate_series(1, 300000) AS i"
+    # The worker is busy with one of these for minutes, and the others wait.
+    for name in ENDLESS:
+        rows = "SELECT i, repeat('x', 700) AS filler FROM generate_series(1, 60000) AS i"
         write(server, "postgres", f"CREATE TABLE {name} AS {rows}")
     server.psql("postgres", "VACUUM ANALYZE pgbench_tellers")
-    for name in ("huge", "large"):
+    for name in ENDLESS:
         write(server, "postgres", f"DELETE FROM {name} WHERE i % 3 = 0")
+    # From here on each page that a vacuum changes is written and logged whole.
+    server.psql("postgres", "CHECKPOINT")
     server.psql("postgres", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'lunch'")
-    flags = [*server.flags("postgres")[:-1], "-n", "-c", "2", "-R", "50", "-T", "600"]
+    flags = [*server.flags("postgres")[:-1], "-n", "-c", "2", "-R", "50", "-T", "3600"]
     server.start(["pgbench", *flags, "postgres"], log="pgbench.log")
+    # Runs end all the time, somebody else's.
+    script = Path(server.folder) / "vacuum.sql"
+    script.write_text("VACUUM pgbench_branches;\n")
+    flags = [*server.flags("postgres")[:-1], "-n", "-f", str(script), "-R", "2", "-T", "3600"]
+    server.start(["pgbench", *flags, "postgres"], log="vacuums.log")
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,7 @@
 #include "meter/meter_process.h"
 #include "meter/wraparound.h"
 #include "policy/cost_delay.h"
+#include "policy/throttle_wal.h"
 #include "server/compat.h"
 #include "shmem.h"
 
@@ -408,7 +409,9 @@ publish(const Wanted *wanted, const CostDelayResult *result)
 		applied.original_limit = pacer.original_limit;
 		applied.original_delay = pacer.original_delay;
 		applied.by_steer = wanted->slowed || wanted->mode == PACER_HURRY;
-		applied.limited_by = result->limited_by == LIMIT_COUNT ? wanted->binding : result->limited_by;
+		applied.limited_by = result->limited_by == LIMIT_COUNT ||
+			(result->limited_by == LIMIT_WAL && throttle_wal_is_danger(wanted->binding)) ?
+			wanted->binding : result->limited_by;
 		applied.target = result->target;
 		applied.limited = result->limited_by != LIMIT_NONE;
 	}
