@@ -4,10 +4,12 @@
  *
  * The extension does not declare these functions.  A test does, as superuser.
  * What the first has left to be recycled the second one keeps from call to
- * call, in this backend's memory.
+ * call, in this backend's memory.  So is the list of pages that were in memory
+ * at the time of clean_test_see().
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/tableam.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -20,6 +22,8 @@
 #define TEST_ROWS	100000
 #define TEST_MEMORY	16384
 
+static CleanPage *seen = NULL;
+static int	nseen = 0;
 static CleanBatch *kept = NULL;
 static Oid	kept_relid = InvalidOid;
 
@@ -37,25 +41,68 @@ counts_text(const CleanCounts *c, const char *why_not)
 										(long long) c->recycled, (long long) c->pages_changed));
 }
 
-/* clean_test_batch(regclass): the first stage, of the whole table */
-PG_FUNCTION_INFO_V1(clean_test_batch);
+/* clean_test_see(regclass): the table's pages and their buffers, and how many there are */
+PG_FUNCTION_INFO_V1(clean_test_see);
 Datum
-clean_test_batch(PG_FUNCTION_ARGS)
+clean_test_see(PG_FUNCTION_ARGS)
+{
+	Relation	heap = table_open(PG_GETARG_OID(0), AccessShareLock);
+
+	if (seen != NULL)
+		pfree(seen);
+	seen = NULL;
+	nseen = (int) RelationGetNumberOfBlocks(heap);
+	seen = MemoryContextAllocZero(TopMemoryContext, sizeof(CleanPage) * (nseen + 1));
+	for (int i = 0; i < nseen; i++)
+	{
+		Buffer		buffer = ReadBuffer(heap, i);
+
+		seen[i].block = i;
+		seen[i].buffer = buffer;
+		ReleaseBuffer(buffer);
+	}
+	table_close(heap, AccessShareLock);
+	PG_RETURN_INT32(nseen);
+}
+
+static Datum
+batch(Oid relid, CleanWalk *walk)
 {
 	CleanLimits limits = {TEST_ROWS, INT_MAX, TEST_MEMORY};
 	CleanCounts counts = {0};
-	CleanWalk	walk = {0};
 	const char *why_not;
 	MemoryContext old;
 
 	if (kept != NULL)
 		clean_batch_free(kept);
 	kept = NULL;
-	kept_relid = PG_GETARG_OID(0);
+	kept_relid = relid;
 	old = MemoryContextSwitchTo(TopMemoryContext);
-	kept = clean_table_batch(kept_relid, &walk, &limits, &counts, &why_not);
+	kept = clean_table_batch(relid, walk, &limits, &counts, &why_not);
 	MemoryContextSwitchTo(old);
 	return counts_text(&counts, why_not);
+}
+
+/* clean_test_batch(regclass): the first stage, of the whole table */
+PG_FUNCTION_INFO_V1(clean_test_batch);
+Datum
+clean_test_batch(PG_FUNCTION_ARGS)
+{
+	CleanWalk	walk = {0};
+
+	return batch(PG_GETARG_OID(0), &walk);
+}
+
+/* clean_test_seen(regclass): the first stage, of the pages that were seen */
+PG_FUNCTION_INFO_V1(clean_test_seen);
+Datum
+clean_test_seen(PG_FUNCTION_ARGS)
+{
+	CleanWalk	walk = {.cached = seen,.ncached = nseen};
+
+	if (seen == NULL)
+		elog(ERROR, "clean_test_see() comes first");
+	return batch(PG_GETARG_OID(0), &walk);
 }
 
 /* clean_test_recycle(): the second stage; NULL while it has to wait */

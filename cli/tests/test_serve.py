@@ -269,7 +269,7 @@ def test_without_a_server_it_answers_and_ends(tmp_path: Any) -> None:
         assert value(found, "pgsweep_readings") == 1
         assert value(found, "process_resident_memory_bytes") or 0 > 0
         serving.event("cannot read", part="server")
-        assert serving.get("/")[0] == 404
+        assert serving.get("/nothing")[0] == 404
         assert serving.get("/metrics?a=b")[0] == 200
         value_of = value(serving.scrape(), "pgsweep_reading_failures")
         assert value_of == 3

@@ -60,8 +60,13 @@ publish_step(const GovernorVacuums *vacuums, const ThrottleReading *reading,
 	step.binding = result->binding;
 	step.decision = result->decision;
 	if (result->reason_limit > 0)
-		snprintf(step.reason, sizeof(step.reason), "%s: %.3g of %.3g", reason,
-				 result->reason_measured, result->reason_limit);
+	{
+		double		scale = budget_limit_scale(result->binding);
+
+		snprintf(step.reason, sizeof(step.reason), "%s: %.3g of %.3g %s", reason,
+				 result->reason_measured / scale, result->reason_limit / scale,
+				 budget_limit_unit(result->binding));
+	}
 	else
 		strlcpy(step.reason, reason, sizeof(step.reason));
 	budget_publish_step(&step);

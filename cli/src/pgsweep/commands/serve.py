@@ -1,7 +1,8 @@
-"""`pgsweep serve`: metrics over HTTP."""
+"""`pgsweep serve`: metrics and pages over HTTP."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,27 +33,59 @@ def serve(
         float,
         typer.Option("--max-age", min=0, max=60, help="Seconds that a reading serves again."),
     ] = 1.0,
+    act: Annotated[
+        bool, typer.Option("--act", help="Buttons for those who sign in. Needs --token-file.")
+    ] = False,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            metavar="FILE",
+            help="Who signs in needs the token in it. It is made if it is not there.",
+            show_default=False,
+        ),
+    ] = None,
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host-name",
+            metavar="NAME",
+            help="A name by which browsers find the pages. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     log_level: Annotated[
         str, typer.Option("--log-level", help="debug, info, warning or error.")
     ] = "info",
 ) -> int:
-    """Answer /metrics for Prometheus, until SIGTERM or Ctrl-C. It works without the extension.
+    """Answer /metrics for Prometheus and show pages in a browser, until SIGTERM or Ctrl-C.
 
-    The server need not be there. Then pgsweep_up is 0, and every scrape tries again.
+    It works without the extension. The server need not be there. Then pgsweep_up is 0, and
+    everybody who asks makes it try again.
     """
     extras.require_serve("pgsweep serve")
     if log_level not in LEVELS:
         raise errors.UsageError(
             f'"{log_level}" is no level of the log', f"Write one of {', '.join(LEVELS)}."
         )
+    if act and token_file is None:
+        raise errors.UsageError(
+            "--act needs --token-file FILE",
+            "The file is made with a new token, if it is not there.",
+        )
     # Starlette and uvicorn are an extra, and the other commands do without them.
     from pgsweep.metrics.reader import Reader
     from pgsweep.serve import app, logs, server
     from pgsweep.serve.collector import Collector
+    from pgsweep.serve.desk import Desk
+    from pgsweep.serve.pages import Pages
+    from pgsweep.serve.signin import SignIn, read_token
 
+    sign_in = None if token_file is None else SignIn(read_token(token_file))
     logs.begin(log_level)
     listening = server.bind(server.parse(listen))
     session, again = db.connect_or_later(target)
     collector = Collector(again, Reader(tables), max_age, session)
-    server.run(app.application(collector, tables, timeout), listening)
+    pages = Pages(Desk(again), sign_in, act)
+    server.run(app.application(collector, tables, timeout, pages, host_name or ()), listening)
     return 0

@@ -36,8 +36,13 @@ def lines(snapshot: Snapshot | None, ui: UiState, width: int) -> tuple[Text, ...
 
 
 def _server_line(server: Server, width: int) -> Text:
+    return _segments("pgsweep", about(server), width)
+
+
+def about(server: Server) -> list[Part]:
+    """Return which server it is."""
     role = "standby" if server.in_recovery else "primary"
-    parts = [
+    return [
         (f"PostgreSQL {server.version.split()[0]}", "bold", 0),
         (role, "bold yellow" if server.in_recovery else "bold green", 0),
         (_place(server), "", 1),
@@ -45,7 +50,6 @@ def _server_line(server: Server, width: int) -> Text:
         (f"up {text.duration(server.now - server.started_at)}", "", 2),
         (text.clock(server.now), "", 4),
     ]
-    return _segments("pgsweep", parts, width)
 
 
 def _place(server: Server) -> str:
@@ -58,6 +62,14 @@ def _place(server: Server) -> str:
 def _state_line(snapshot: Snapshot, ui: UiState, width: int) -> Text:
     if ui.trouble:
         return Text(text.cut(f" {text.printable(ui.trouble)}", width), style="bold red")
+    parts = state(snapshot)
+    refresh = f"every {ui.interval_s:g} s"
+    parts.append(("FROZEN", "black on yellow", 0) if ui.frozen else (refresh, "", 4))
+    return _segments("", parts, width)
+
+
+def state(snapshot: Snapshot) -> list[Part]:
+    """Return how pg_sweep is doing, or the core daemon where there is no pg_sweep."""
     server = snapshot.server
     parts = _extension(snapshot.status, snapshot) if snapshot.status else _core(snapshot.core)
     oldest = compute.oldest_database(snapshot.databases)
@@ -65,9 +77,7 @@ def _state_line(snapshot: Snapshot, ui: UiState, width: int) -> Text:
         pct = compute.xid_pct(oldest.xid_age, server.freeze_max_age)
         style = "bold red" if pct >= compute.XID_WARN_PCT else ""
         parts.append((f"oldest xid {pct:.0f}%", style, 3))
-    refresh = f"every {ui.interval_s:g} s"
-    parts.append(("FROZEN", "black on yellow", 0) if ui.frozen else (refresh, "", 4))
-    return _segments("", parts, width)
+    return parts
 
 
 def _extension(status: Status, snapshot: Snapshot) -> list[Part]:
@@ -100,15 +110,19 @@ def _due_style(due: int) -> str:
 
 
 def _horizon_line(snapshot: Snapshot, width: int) -> Text:
+    return _labelled("horizon", horizon(snapshot), width)
+
+
+def horizon(snapshot: Snapshot) -> list[Part]:
     """Return what keeps dead rows from being removed, the worst of it."""
     held, now, dbname = snapshot.blockers, snapshot.server.now, snapshot.server.dbname
     if held is None:
         missing = "sweep.blockers is missing"
         why = "this role is not in pg_monitor" if snapshot.core else missing
-        return _labelled("horizon", [(f"unknown: {why}", "yellow", 0)], width)
+        return [(f"unknown: {why}", "yellow", 0)]
     worst = compute.worst_holder(held, now)
     if worst is None:
-        return _labelled("horizon", [("nothing holds it back", "green", 0)], width)
+        return [("nothing holds it back", "green", 0)]
     # A statement that runs is no reason to worry.
     style = "bold red" if compute.is_old(worst, now) else ""
     since = compute.held_since(worst)
@@ -122,15 +136,19 @@ def _horizon_line(snapshot: Snapshot, width: int) -> Text:
         parts.append((f"{len(held) - 1} more", "", 2))
     if worst.withholds:
         parts.append((f"withholds {worst.withholds}", "", 3))
-    return _labelled("horizon", parts, width)
+    return parts
 
 
 def _budget_line(snapshot: Snapshot, width: int) -> Text:
+    return _labelled("budget ", budget(snapshot), width)
+
+
+def budget(snapshot: Snapshot) -> list[Part]:
     """Return what vacuums may use, and which limit binds."""
     if snapshot.core is not None:
-        return _labelled("budget ", _cost_limit(snapshot.core), width)
+        return _cost_limit(snapshot.core)
     if not snapshot.limits:
-        return _labelled("budget ", [("the governor has published none", "dim", 0)], width)
+        return [("the governor has published none", "dim", 0)]
     binding = next((limit for limit in snapshot.limits if limit.binding), None)
     parts: list[Part] = [("no limit binds", "green", 0)]
     if binding is not None:
@@ -145,7 +163,7 @@ def _budget_line(snapshot: Snapshot, width: int) -> Text:
         parts.append((": ".join(filter(None, (step.decision, step.reason))), "", 3))
     elif step is not None:
         parts.append(("no vacuum keeps it now", "dim", 1))
-    return _labelled("budget ", parts, width)
+    return parts
 
 
 def _used(limit: Limit) -> str:

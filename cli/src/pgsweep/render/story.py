@@ -21,7 +21,7 @@ def lines(history: TableHistory | None, width: int) -> list[Text]:
     """Return all that is known. Whoever shows it scrolls."""
     if history is None:
         return [Text("reading ...", style="dim")]
-    out = [_decision(row, history.now, width) for row in history.decisions]
+    out = [decision(row, history.now, width) for row in history.decisions]
     if not history.runs and not history.hours:
         out.append(Text("no vacuum or analyze of it is known", style="dim"))
     if history.runs:
@@ -36,7 +36,7 @@ def lines(history: TableHistory | None, width: int) -> list[Text]:
     return [*out, *note_lines(history.notes, width)]
 
 
-def _decision(row: Decision, now: datetime, width: int) -> Text:
+def decision(row: Decision, now: datetime, width: int) -> Text:
     """Return what was decided last, and when the table is looked at again."""
     parts = [f"{row.decision} {text.ago(row.last_at, now)}", row.reason or ""]
     if row.not_before is not None and row.not_before > now:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from pgsweep.metrics import exposition
+from pgsweep.serve.acts import Acts
 from pgsweep.serve.collector import Collector
+from pgsweep.serve.guard import Guard
+from pgsweep.serve.pages import Pages
 
 # Prometheus says itself for how long it waits. A part of it is for the way.
 SCRAPE_HEADER = "x-prometheus-scrape-timeout-seconds"
@@ -20,8 +25,13 @@ WAY_S = 0.5
 END_PATIENCE_S = 1.0
 
 
-def application(collector: Collector, limit: int, timeout_s: float) -> Starlette:
-    """Return the application. `limit` is how many tables are named."""
+def application(
+    collector: Collector, limit: int, timeout_s: float, pages: Pages, hosts: Iterable[str]
+) -> Starlette:
+    """Return the application.
+
+    `limit` is how many tables the metrics name. `hosts` are the names by which the pages are found.
+    """
     # Memory and processor time of this process. It reads /proc when it is asked.
     process = ProcessCollector(registry=CollectorRegistry())
 
@@ -35,10 +45,16 @@ def application(collector: Collector, limit: int, timeout_s: float) -> Starlette
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
         collector.start()
+        pages.desk.start()
         yield
-        await collector.stop(END_PATIENCE_S)
+        await asyncio.gather(collector.stop(END_PATIENCE_S), pages.desk.stop(END_PATIENCE_S))
 
-    return Starlette(routes=[Route("/metrics", metrics)], lifespan=life)
+    routes = [Route("/metrics", metrics), *pages.routes()]
+    if pages.sign_in is not None:
+        routes += Acts(pages, pages.sign_in).routes()
+    return Starlette(
+        routes=routes, middleware=[Middleware(Guard, hosts=tuple(hosts))], lifespan=life
+    )
 
 
 def patience(header: str | None, timeout_s: float) -> float:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import queue
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +17,7 @@ from pgsweep.db import Session
 from pgsweep.metrics.reader import Reader, failed
 from pgsweep.metrics.reading import Health, Outcome
 from pgsweep.serve.logs import LOGGER, say
+from pgsweep.serve.worker import Worker
 
 Open = Callable[[], Session]
 
@@ -33,20 +32,16 @@ class Collector:
         self._max_age_s = max_age_s
         self._last: tuple[float, Outcome] | None = None
         self._pending: asyncio.Future[Outcome] | None = None
-        self._asked: queue.SimpleQueue[asyncio.Future[Outcome] | None] = queue.SimpleQueue()
-        self._thread = _Thread(self._asked, _Source(open_session, reader, session))
+        self._source = _Source(open_session, reader, session)
+        self._worker = Worker("pgsweep-collect", self._source.close)
 
     def start(self) -> None:
-        """Start the thread. It is a daemon: a server that does not answer must not hold us."""
-        self._thread.start()
+        """Start the thread."""
+        self._worker.start()
 
     async def stop(self, patience_s: float) -> None:
         """End the session, unless the server takes longer than that to let go of it."""
-        self._asked.put(None)
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + patience_s
-        while self._thread.is_alive() and loop.time() < deadline:
-            await asyncio.sleep(0.02)
+        await self._worker.stop(patience_s)
 
     async def outcome(self, timeout_s: float) -> Outcome:
         """Return the last reading if it is young, else a new one."""
@@ -54,15 +49,24 @@ class Collector:
         if self._last is not None and time.monotonic() - self._last[0] < self._max_age_s:
             return self._last[1]
         if self._pending is None:
-            self._pending = asyncio.get_running_loop().create_future()
+            self._pending = self._worker.do(self._read)
             self._pending.add_done_callback(self._took)
-            self._asked.put(self._pending)
         try:
             # Another scrape may wait for the same reading.
             return await asyncio.wait_for(asyncio.shield(self._pending), timeout_s)
         except asyncio.TimeoutError:
             self.health = replace(self.health, up=False, timeouts=self.health.timeouts + 1)
             return Outcome(error=f"the server did not answer within {timeout_s:g} s")
+
+    def _read(self) -> Outcome:
+        begin = time.monotonic()
+        try:
+            outcome = self._source.read()
+        except Exception as exc:
+            # This is a bug. It is told and counted, and later scrapes are answered.
+            LOGGER.exception("reading failed")
+            outcome = Outcome(error=f"{type(exc).__name__}: {exc}")
+        return replace(outcome, took_s=time.monotonic() - begin)
 
     def _took(self, done: asyncio.Future[Outcome]) -> None:
         """Take what was read."""
@@ -82,36 +86,6 @@ class Collector:
             last_took_s=outcome.took_s,
             last_ended_at=time.time(),
         )
-
-
-class _Thread(threading.Thread):
-    """Reads when it is asked to. None ends it."""
-
-    def __init__(
-        self, asked: queue.SimpleQueue[asyncio.Future[Outcome] | None], source: _Source
-    ) -> None:
-        super().__init__(name="pgsweep-collect", daemon=True)
-        self._asked, self._source = asked, source
-
-    def run(self) -> None:
-        while (answer := self._asked.get()) is not None:
-            begin = time.monotonic()
-            try:
-                outcome = self._source.read()
-            except Exception as exc:
-                # This is a bug. It is told and counted, and later scrapes are answered.
-                LOGGER.exception("reading failed")
-                outcome = Outcome(error=f"{type(exc).__name__}: {exc}")
-            outcome = replace(outcome, took_s=time.monotonic() - begin)
-            loop = answer.get_loop()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_answer, answer, outcome)
-        self._source.close()
-
-
-def _answer(answer: asyncio.Future[Outcome], outcome: Outcome) -> None:
-    if not answer.done():
-        answer.set_result(outcome)
 
 
 class _Source:

@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 
 from pgsweep import errors
 from pgsweep.serve.logs import say
+from pgsweep.serve.protocol import Impatient
 
 # So many requests at a time. The next one gets 503 and takes no memory.
 CONCURRENCY = 64
@@ -75,6 +76,8 @@ def run(app: Starlette, listening: socket.socket) -> None:
     """Answer until a signal comes. What is being answered then is finished first."""
     config = uvicorn.Config(
         app,
+        http=Impatient,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
@@ -84,7 +87,7 @@ def run(app: Starlette, listening: socket.socket) -> None:
         lifespan="on",
     )
     host, port = listening.getsockname()[:2]
-    say(logging.INFO, "listening", address=str(Listen(host, port)), path="/metrics")
+    say(logging.INFO, "listening", address=str(Listen(host, port)), paths="/ and /metrics")
     # uvicorn ends at these, and then raises the same signal again. It is answered by then.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)

@@ -1,0 +1,264 @@
+"""What the buttons do. Only who has signed in has buttons, and each form carries his secret."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from pgsweep import compute, errors
+from pgsweep.db import Session
+from pgsweep.model import Progress
+from pgsweep.render.text import printable
+from pgsweep.serve.logs import say
+from pgsweep.serve.pages import NOW_S, PATIENCE_S, Pages
+from pgsweep.serve.signin import COOKIE, LASTS_S, SignIn, Visitor
+
+LONGEST_FORM = 8192
+# For how long a table can be left alone.
+SNOOZES = ("30 min", "2 h", "8 h", "1 day")
+STEERS = ("slow", "hurry", "release", "cancel")
+
+Form = dict[str, str]
+
+
+class RefusedError(Exception):
+    """A form that is not taken."""
+
+
+class Acts:
+    """Answers forms."""
+
+    def __init__(self, pages: Pages, sign_in: SignIn) -> None:
+        self._pages, self._sign_in = pages, sign_in
+
+    def routes(self) -> list[Route]:
+        """Return the addresses."""
+        steers = [
+            Route(f"/act/{name}", self._act(name, self._steer(name)), methods=["POST"])
+            for name in STEERS
+        ]
+        return [
+            Route("/signin", self._show_sign_in, methods=["GET"]),
+            Route("/signin", self._sign_in_now, methods=["POST"]),
+            Route("/signout", self._sign_out, methods=["POST"]),
+            Route("/cancel/{pid:int}", self._ask_to_cancel, methods=["GET"]),
+            *steers,
+            Route("/act/vacuum", self._act("vacuum", _vacuum), methods=["POST"]),
+            Route("/act/snooze", self._act("snooze", _snooze), methods=["POST"]),
+        ]
+
+    # -- signing in --------------------------------------------------------------
+
+    async def _show_sign_in(self, request: Request) -> Response:
+        return self._form(request, local(request.query_params.get("to", "/")))
+
+    def _form(self, request: Request, to: str, trouble: str = "", status: int = 200) -> Response:
+        who = self._pages.who(request)
+        values = {"to": to, "wrong": trouble}
+        return self._pages.answer(request, who, "signin.html.j2", values, status)
+
+    async def _sign_in_now(self, request: Request) -> Response:
+        try:
+            form = await read_form(request)
+        except RefusedError as exc:
+            return PlainTextResponse(f"{exc}\n", 400)
+        to = local(form.get("to", "/"))
+        if self._sign_in.closed():
+            return self._form(request, to, "Too many wrong tokens. Wait half a minute.", 429)
+        cookie = self._sign_in.enter(form.get("token", ""))
+        client = request.client.host if request.client else ""
+        if cookie is None:
+            say(logging.WARNING, "wrong token", client=client)
+            return self._form(request, to, "That is not the token.", 403)
+        say(logging.INFO, "signed in", client=client)
+        answer = RedirectResponse(to, 303)
+        answer.set_cookie(
+            COOKIE,
+            cookie,
+            max_age=int(LASTS_S),
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return answer
+
+    async def _sign_out(self, request: Request) -> Response:
+        try:
+            self._check(request, await read_form(request))
+        except RefusedError as exc:
+            return PlainTextResponse(f"{exc}\n", 403)
+        self._sign_in.leave(request.cookies.get(COOKIE))
+        answer = RedirectResponse("/", 303)
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    def _check(self, request: Request, form: Form) -> Visitor:
+        visitor = self._sign_in.visitor(request.cookies.get(COOKIE))
+        if visitor is None:
+            raise RefusedError("Sign in first.")
+        if not hmac.compare_digest(form.get("csrf", "").encode(), visitor.csrf.encode()):
+            raise RefusedError("This form is too old, or not ours. Load the page again.")
+        return visitor
+
+    # -- acting ------------------------------------------------------------------
+
+    def _act(
+        self, name: str, do: Callable[[Form], Callable[[Session], str]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def act(request: Request) -> Response:
+            try:
+                form = await read_form(request)
+                visitor = self._check(request, form)
+            except RefusedError as exc:
+                return PlainTextResponse(f"{exc}\n", 403)
+            try:
+                said = await self._pages.desk.act(do(form), PATIENCE_S)
+                visitor.said, visitor.failed = said, False
+            except errors.PgsweepError as exc:
+                visitor.said, visitor.failed = printable(exc.one_line()), True
+            client = request.client.host if request.client else ""
+            outcome = "failed" if visitor.failed else "done"
+            say(logging.INFO, "acted", act=name, client=client, outcome=outcome, said=visitor.said)
+            return RedirectResponse(local(form.get("to", "/")), 303)
+
+        return act
+
+    def _steer(self, name: str) -> Callable[[Form], Callable[[Session], str]]:
+        def of(form: Form) -> Callable[[Session], str]:
+            pid, began = number(form, "pid"), form.get("began", "")
+
+            def do(session: Session) -> str:
+                row = running(session, pid, began)
+                done, said = {
+                    "slow": session.slow,
+                    "hurry": session.hurry,
+                    "release": session.release,
+                    "cancel": session.cancel,
+                }[name](pid)
+                if not done:
+                    raise errors.QueryError(said or f"process {pid} is not running a vacuum")
+                return f"{DONE[name]}: {printable(compute.relation(row))}, process {pid}"
+
+            return do
+
+        return of
+
+    async def _ask_to_cancel(self, request: Request) -> Response:
+        who = self._pages.who(request)
+        if who is None or not who.acts:
+            return self._pages.turned_away(request)
+        pid = request.path_params["pid"]
+        try:
+            found = await self._pages.desk.look(
+                "progress", lambda session: session.progress(), NOW_S, PATIENCE_S
+            )
+            row = next((row for row in found if row.pid == pid), None)
+            if row is None or row.started_at is None:
+                raise errors.UsageError(f"process {pid} is not running a vacuum")
+        except errors.PgsweepError as exc:
+            return self._pages.answer(request, who, "cancel.html.j2", {"trouble": exc}, 404)
+        values = {"pid": pid, "name": printable(compute.relation(row)), "row": row}
+        return self._pages.answer(request, who, "cancel.html.j2", values)
+
+
+DONE = {
+    "slow": "slowed down as long as pgsweep serve runs",
+    "hurry": "limits lifted as long as pgsweep serve runs",
+    "release": "neither slowed down nor hurried any more",
+    "cancel": "cancelled",
+}
+
+
+def running(session: Session, pid: int, began: str) -> Progress:
+    """Return the vacuum that the button was about. The process may have begun another one."""
+    row = next((row for row in session.progress() if row.pid == pid), None)
+    if row is None or row.started_at is None:
+        raise errors.UsageError(f"process {pid} is not running a vacuum any more")
+    if row.started_at.isoformat() != began:
+        raise errors.UsageError(f"process {pid} has begun another vacuum meanwhile")
+    return row
+
+
+def _vacuum(form: Form) -> Callable[[Session], str]:
+    datid, relid = number(form, "datid"), number(form, "relid")
+
+    def do(session: Session) -> str:
+        def there(session: Session) -> str:
+            if not session.vacuum(relid, aux=False):
+                raise errors.QueryError("; ".join(session.notices) or "there is nothing to vacuum")
+            return "it is vacuumed next, before all that is due"
+
+        return in_database(session, datid, there)
+
+    return do
+
+
+def _snooze(form: Form) -> Callable[[Session], str]:
+    datid, relid, span = number(form, "datid"), number(form, "relid"), form.get("for", "")
+
+    def do(session: Session) -> str:
+        def there(session: Session) -> str:
+            until = session.snooze(relid, span)
+            if until is None:
+                return "it is not left alone any more"
+            return f"it is left alone until {until.astimezone():%Y-%m-%d %H:%M:%S}"
+
+        if span != "0" and span not in SNOOZES:
+            raise errors.UsageError("that is no interval of the list")
+        return in_database(session, datid, there)
+
+    return do
+
+
+def in_database(session: Session, datid: int, do: Callable[[Session], str]) -> str:
+    """Do something in a table's own database."""
+    if datid in (0, session.datid()):
+        return do(session)
+    names = {row.datid: row.datname for row in session.databases(None)}
+    if datid not in names:
+        raise errors.UsageError("that database does not exist any more")
+    with session.beside(names[datid]) as other:
+        return do(other)
+
+
+def number(form: Form, name: str) -> int:
+    """Return a number of a form."""
+    value = form.get(name, "")
+    if not value.isascii() or not value.isdigit() or int(value) >= 1 << 32:
+        raise errors.UsageError(f'the form has no number "{name}"')
+    return int(value)
+
+
+def local(to: str) -> str:
+    """Return an address of these pages. Any other one, which a link may have, is the first page."""
+    fine = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
+    return to if fine and to.isascii() else "/"
+
+
+async def read_form(request: Request) -> Form:
+    """Return the fields of a form, each once."""
+    try:
+        body = await asyncio.wait_for(_body(request), PATIENCE_S)
+    except asyncio.TimeoutError:
+        raise RefusedError("The form took too long.") from None
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
+    except (UnicodeDecodeError, ValueError) as exc:
+        raise RefusedError("This is no form.") from exc
+    return {name: values[0] for name, values in fields.items()}
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST_FORM:
+            raise RefusedError("The form is too long.")
+    return body

@@ -1,0 +1,125 @@
+"""Asks the server for the pages, in one thread and one session of their own.
+
+Whoever looks at the same thing at the same time shares an answer, and one that is young enough
+serves again. What is asked for by a button is done once, and never again by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from pgsweep import errors
+from pgsweep.db import Session
+from pgsweep.serve.worker import Worker
+
+T = TypeVar("T")
+
+# So many different things are remembered, or waited for, at a time.
+REMEMBERED = 64
+WAITED_FOR = 32
+# Whether the extension came or went is looked up as often as that, in seconds.
+LOOK_AGAIN_S = 10.0
+
+
+class BusyError(errors.PgsweepError):
+    """Too much is asked at a time, or the server does not answer soon enough."""
+
+
+class Desk:
+    """The session of the pages. A lost one is made again."""
+
+    def __init__(self, open_session: Callable[[], Session]) -> None:
+        self._open = open_session
+        self._session: Session | None = None
+        self._views_at = 0.0
+        self._worker = Worker("pgsweep-pages", self._close)
+        self._known: dict[Hashable, tuple[float, Any]] = {}
+        self._pending: dict[Hashable, asyncio.Future[Any]] = {}
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._worker.start()
+
+    async def stop(self, patience_s: float) -> None:
+        """End the session, unless the server takes longer than that to let go of it."""
+        await self._worker.stop(patience_s)
+
+    async def look(
+        self, key: Hashable, read: Callable[[Session], T], max_age_s: float, patience_s: float
+    ) -> T:
+        """Return what `read` found, at most so old, or raise what it raised."""
+        before = self._known.get(key)
+        if before is not None and time.monotonic() - before[0] < max_age_s:
+            found: T = before[1]
+            return found
+        pending = self._pending.get(key)
+        if pending is None:
+            if len(self._pending) >= WAITED_FOR:
+                raise BusyError("too many pages are being read", "Try again in a moment.")
+            pending = self._worker.do(lambda: self._read(read))
+            self._pending[key] = pending
+            pending.add_done_callback(lambda done: self._took(key, done))
+        try:
+            return await asyncio.wait_for(asyncio.shield(pending), patience_s)
+        except asyncio.TimeoutError:
+            raise BusyError(f"the server did not answer within {patience_s:g} s") from None
+
+    async def act(self, do: Callable[[Session], T], patience_s: float) -> T:
+        """Return what `do` returned. It is not tried again if the connection is lost."""
+        try:
+            return await asyncio.wait_for(self._worker.do(lambda: self._do(do)), patience_s)
+        except asyncio.TimeoutError:
+            raise BusyError(
+                f"the server did not answer within {patience_s:g} s", "Look whether it was done."
+            ) from None
+        finally:
+            # The next page is to show what has become of it.
+            self._known.clear()
+
+    def _took(self, key: Hashable, done: asyncio.Future[Any]) -> None:
+        del self._pending[key]
+        if done.cancelled() or done.exception() is not None:
+            return
+        self._known.pop(key, None)
+        self._known[key] = (time.monotonic(), done.result())
+        while len(self._known) > REMEMBERED:
+            del self._known[next(iter(self._known))]
+
+    # -- in the thread ---------------------------------------------------------
+
+    def _read(self, read: Callable[[Session], T]) -> T:
+        if self._session is not None:
+            try:
+                return self._do(read)
+            except errors.ConnectionLostError:
+                # The server was restarted meanwhile, perhaps.
+                pass
+        return self._do(read)
+
+    def _do(self, do: Callable[[Session], T]) -> T:
+        try:
+            if self._session is None:
+                self._session = self._open()
+                self._views_at = time.monotonic()
+            elif time.monotonic() - self._views_at > LOOK_AGAIN_S:
+                self._session.views(again=True)
+                self._views_at = time.monotonic()
+            return do(self._session)
+        except errors.UsageError:
+            raise
+        except errors.ConnectionLostError:
+            self._close()
+            raise
+        except errors.DatabaseError:
+            # What the session remembers may not be there any more. But slow and hurry last as
+            # long as it does, so it stays.
+            self._views_at = 0.0
+            raise
+
+    def _close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None

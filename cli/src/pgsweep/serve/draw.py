@@ -1,0 +1,65 @@
+"""Draws the plots of a day, in a process of its own.
+
+What draws is large, and could take the server down with it: Vega-Lite in a JavaScript engine.
+`python -m pgsweep.serve.draw` reads a day from stdin and writes the plots to stdout. Both are
+pickles between two processes of the same command.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+from pgsweep import errors, extras
+from pgsweep.model import Day
+from pgsweep.report import live_model, live_plots
+from pgsweep.report.svg import Plot
+
+PATIENCE_S = 30.0
+
+Plots = dict[str, Plot]
+
+
+def plots(day: Day) -> tuple[Plots, str]:
+    """Return the plots of a day by name, or why there are none."""
+    try:
+        extras.require_report("the timeline")
+    except errors.UsageError as exc:
+        return {}, exc.one_line()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pgsweep.serve.draw"],
+            input=pickle.dumps(day),
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return {}, f"the process that draws took longer than {PATIENCE_S:g} s"
+    except (OSError, subprocess.CalledProcessError) as exc:
+        return {}, (
+            f"the process that draws failed: {exc}. A systemd unit with "
+            "MemoryDenyWriteExecute=yes or little memory is one reason."
+        )
+    drawn: Plots = pickle.loads(done.stdout)
+    return drawn, ""
+
+
+def draw(day: Day) -> Plots:
+    """Return the plots of a day by name."""
+    totals = live_model.build(day).totals
+    if not totals:
+        return {}
+    drawn = {
+        "timeline": live_plots.timeline(day, totals),
+        "throughput": live_plots.throughput(day),
+    }
+    if any(total.cost for total in totals):
+        drawn["cost"] = live_plots.top_tables(totals)
+    return drawn
+
+
+if __name__ == "__main__":
+    found = draw(pickle.load(sys.stdin.buffer))
+    sys.stdout.buffer.write(pickle.dumps(found))

@@ -1,0 +1,400 @@
+"""What the pages show: from what was read to what the templates fill in. No HTTP here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from pgsweep import compute, sources
+from pgsweep.compute import Line
+from pgsweep.db import Session
+from pgsweep.model import (
+    Blocker,
+    Cause,
+    Decision,
+    Limit,
+    Progress,
+    Run,
+    Server,
+    Snapshot,
+    Table,
+    TableHistory,
+    TableKey,
+    Waiting,
+)
+from pgsweep.render import answers, budgets, columns, header, story
+from pgsweep.render.text import printable
+from pgsweep.serve.html import Sheet, plain, sheet, titled
+from pgsweep.watcher import Watcher
+
+# A page has at most so many rows of a kind, and says how many there are.
+ROWS = 100
+RUNS = 20
+STEPS = 600
+MB_PER_S = {"READ": "MB/s", "DIRTY": "MB/s", "WAL": "MB/s"}
+PAGES = {"READ": "pages", "DIRTIED": "pages"}
+ORDERS: dict[str, Callable[[Table], float]] = {
+    "score": lambda table: table.score or 0,
+    "dead": lambda table: table.dead_tuples or 0,
+    "xid": lambda table: (table.xid_age or 0) / max(table.xid_limit or 1, 1),
+    "pages": lambda table: table.pages or 0,
+}
+CATALOGS = ("pg_catalog", "pg_toast", "information_schema")
+
+
+def href(datid: int | None, relid: int | None) -> str | None:
+    """Return the address of a table's page. The catalogs that all databases share have 0."""
+    return f"/table/{datid or 0}/{relid}" if relid else None
+
+
+def _link(row: Progress | Run | Waiting | Decision) -> str | None:
+    return href(row.datid, row.relid)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a line, and what it means."""
+
+    text: str
+    meaning: str
+
+
+def _parts(found: Iterable[header.Part]) -> tuple[Part, ...]:
+    meanings = (("red", "bad"), ("yellow", "warn"), ("green", "good"), ("cyan", "note"))
+    return tuple(
+        Part(printable(text), next((name for colour, name in meanings if colour in style), ""))
+        for text, style, _ in found
+        if text
+    )
+
+
+@dataclass(frozen=True)
+class Top:
+    """What stands on top of every page."""
+
+    server: tuple[Part, ...]
+    state: tuple[Part, ...]
+    horizon: tuple[Part, ...]
+    budget: tuple[Part, ...]
+    problems: tuple[str, ...]
+    extension: bool
+
+
+def top(snapshot: Snapshot) -> Top:
+    """Return the summary of a server."""
+    return Top(
+        server=_parts(header.about(snapshot.server)),
+        state=_parts(header.state(snapshot)),
+        horizon=_parts(header.horizon(snapshot)),
+        budget=_parts(header.budget(snapshot)),
+        problems=(),
+        extension=snapshot.status is not None,
+    )
+
+
+@dataclass(frozen=True)
+class Vacuum:
+    """A running vacuum: its row, and what is needed to steer it."""
+
+    pid: int
+    name: str
+    began: str
+    # Parallel workers are steered by their leader, and core tells nothing of an ANALYZE.
+    may_steer: bool
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Now:
+    """What runs, and what has just ended."""
+
+    vacuums: tuple[Vacuum, ...]
+    sheet: Sheet
+    runs: Sheet
+    databases: Sheet
+
+
+def now(snapshot: Snapshot) -> Now:
+    """Return what runs now."""
+    at = snapshot.server.now
+    lines = compute.with_workers(snapshot.progress)
+    shown = columns.progress_columns(at, with_bar=False)
+    known = sheet(shown, lines, MB_PER_S, {"TABLE": lambda line: _link(line.row)})
+    core = snapshot.core is not None
+    runs = snapshot.runs[:RUNS]
+    of_runs = columns.core_run_columns(at) if core else story.run_columns(at)
+    named = (columns.run_columns()[3], *of_runs) if not core else of_runs
+    of_databases = (
+        columns.core_database_columns(snapshot.server)
+        if core
+        else columns.database_columns(snapshot.server)
+    )
+    return Now(
+        vacuums=tuple(_vacuum(line, at) for line in lines),
+        sheet=_with_bars(known, lines),
+        runs=sheet(named, runs, MB_PER_S | {"WAL": ""}, {"TABLE": _link}),
+        databases=sheet(of_databases, snapshot.databases, head="DATABASE"),
+    )
+
+
+def _vacuum(line: Line, at: datetime) -> Vacuum:
+    row = line.row
+    return Vacuum(
+        pid=row.pid,
+        name=printable(compute.relation(row)),
+        began=row.started_at.isoformat() if row.started_at else "",
+        may_steer=not line.is_worker and row.started_at is not None,
+        facts=tuple(filter(None, columns.progress_details(row, at))),
+    )
+
+
+def _with_bars(known: Sheet, lines: Sequence[Line]) -> Sheet:
+    at = known.titles.index("Done")
+    rows = []
+    for cells, line in zip(known.rows, lines, strict=True):
+        row = line.row
+        pct = row.phase_pct if row.done_pct is None else row.done_pct
+        cell = cells[at] if line.is_worker or pct is None else replace(cells[at], pct=pct)
+        rows.append((*cells[:at], cell, *cells[at + 1 :]))
+    return replace(known, rows=tuple(rows))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A table that a button is about."""
+
+    datid: int
+    relid: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """What is vacuumed next."""
+
+    # None means that it is not known here.
+    sheet: Sheet | None
+    tables: tuple[Asked, ...]
+    shown: int
+    number: int
+
+
+def next_(snapshot: Snapshot) -> Next:
+    """Return what is vacuumed next, and what each table waits for."""
+    if snapshot.queue is None:
+        return Next(None, (), 0, 0)
+    rows = snapshot.queue[:ROWS]
+    return Next(
+        sheet=sheet(answers.queue_columns(snapshot.server.now), rows, links={"TABLE": _link}),
+        tables=tuple(asked(row.datid, row.relid, compute.relation(row)) for row in rows),
+        shown=len(rows),
+        number=max(len(snapshot.queue), compute.due(snapshot.status, snapshot.queue)),
+    )
+
+
+def asked(datid: int | None, relid: int, name: str) -> Asked:
+    """Return what a button has to say about a table."""
+    return Asked(datid or 0, relid, printable(name))
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of one database."""
+
+    sheet: Sheet
+    shown: int
+    number: int
+    notes: tuple[str, ...]
+    dbname: str
+    catalogs: bool
+    find: str
+    by: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """The tables as they were read."""
+
+    rows: tuple[Table, ...]
+    notes: tuple[str, ...]
+    datid: int
+    server: Server
+
+
+def read_tables(session: Session) -> Found:
+    """Read the tables of this database."""
+    answer = sources.tables(session)
+    return Found(answer.rows, answer.notes, session.datid(), session.server())
+
+
+def tables(found: Found, find: str, by: str, catalogs: bool) -> Tables:
+    """Return the tables whose name has a text in it, in an order."""
+    order = ORDERS.get(by, ORDERS["score"])
+    wanted = [
+        row
+        for row in found.rows
+        if find.lower() in compute.relation(row, with_database=False).lower()
+        and (not catalogs or row.schemaname in CATALOGS)
+    ]
+    # Python's sort keeps the order of those that are alike.
+    wanted.sort(key=order, reverse=True)
+    at = found.server.now
+    return Tables(
+        sheet=sheet(
+            answers.table_columns(at, with_database=False),
+            wanted[:ROWS],
+            links={"TABLE": lambda row: href(found.datid, row.relid)},
+        ),
+        shown=min(len(wanted), ROWS),
+        number=len(wanted),
+        notes=found.notes,
+        dbname=found.server.dbname,
+        catalogs=catalogs,
+        find=find,
+        by=by if by in ORDERS else "score",
+    )
+
+
+@dataclass(frozen=True)
+class OneTable:
+    """What is known of one table."""
+
+    asked: Asked
+    here: bool
+    decisions: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    causes: tuple[Cause, ...]
+    runs: Sheet | None
+    hours: Sheet | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Story:
+    """A table as it was read."""
+
+    history: TableHistory
+    table: Table | None
+    causes: tuple[Cause, ...]
+    dbname: str
+
+
+def read_table(session: Session, datid: int, relid: int) -> Story:
+    """Read what is known of a table, in its own database for what only that one knows."""
+    watcher = Watcher()
+    names = {row.datid: row.datname for row in sources.databases(session)} if datid else {}
+    if datid and datid != session.datid():
+        dbname = names.get(datid, "")
+        history = watcher.history(session, TableKey(datid, relid, f"oid {relid}"))
+        with session.beside(dbname) as other:
+            return replace(_read_here(other, relid), history=history, dbname=dbname)
+    history = watcher.history(session, TableKey(datid or None, relid, f"oid {relid}"))
+    return replace(_read_here(session, relid), history=history)
+
+
+def _read_here(session: Session, relid: int) -> Story:
+    table = next((row for row in sources.tables(session).rows if row.relid == relid), None)
+    causes: tuple[Cause, ...] = ()
+    if table is not None and session.views().explain:
+        causes = session.explain(relid)
+    empty = TableHistory(TableKey(None, relid, ""), session.server().now)
+    return Story(empty, table, causes, session.dbname)
+
+
+def one_table(found: Story, datid: int, relid: int) -> OneTable:
+    """Return a table's page."""
+    history, table = found.history, found.table
+    at = history.now
+    name = f"{found.dbname}: oid {relid}"
+    rows: tuple[Run | Decision | Table, ...] = (*history.runs, *history.decisions)
+    for row in (*rows, *(() if table is None else (table,))):
+        if row.relname:
+            name = compute.relation(row)
+            break
+    of_runs = columns.core_run_columns(at) if history.core else story.run_columns(at)
+    return OneTable(
+        asked=asked(datid, relid, name),
+        here=table is not None,
+        decisions=tuple(_decision(row, at) for row in history.decisions),
+        facts=() if table is None else _facts(table, at),
+        causes=found.causes,
+        runs=sheet(of_runs, history.runs, MB_PER_S | {"WAL": ""}, head="ENDED")
+        if history.runs
+        else None,
+        hours=sheet(story.hour_columns(), history.hours, PAGES, head="HOUR")
+        if history.hours
+        else None,
+        notes=history.notes,
+    )
+
+
+def _decision(row: Decision, at: datetime) -> str:
+    return plain(story.decision(row, at, 10_000))
+
+
+def _facts(table: Table, at: datetime) -> tuple[tuple[str, str], ...]:
+    """Return a table's figures and thresholds, by the titles that its columns have."""
+    found: list[tuple[str, str]] = []
+    for column in answers.table_columns(at, with_database=False):
+        value = column.cell(table)
+        shown = value if isinstance(value, str) else value.plain
+        title = titled(column.title)
+        if title == "Of" and found:
+            # It is the threshold of the column before it.
+            label, figure = found[-1]
+            found[-1] = (label, f"{figure} of {shown.strip()}")
+        elif title != "Table" and shown.strip():
+            found.append((title, printable(shown.strip())))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """What keeps dead rows from being removed. None means that it is not known."""
+
+    sheet: Sheet | None
+    blockers: tuple[Blocker, ...]
+
+
+def holders(snapshot: Snapshot) -> Horizon:
+    """Return what holds the horizon back, the oldest first."""
+    if snapshot.blockers is None:
+        return Horizon(None, ())
+    shown = snapshot.blockers[:ROWS]
+    known = answers.blocker_columns(snapshot.server.now)
+    return Horizon(sheet(known, shown, head="KIND"), shown)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What vacuums may use, and what the governor decided."""
+
+    limits: Sheet | None
+    steps: Sheet | None
+    span: str
+
+
+def budget(limits: tuple[Limit, ...], stretches: Sequence[compute.Stretch]) -> Budget:
+    """Return the limits and the last decisions."""
+    if not limits:
+        return Budget(None, None, "")
+    span = timedelta(0)
+    if stretches:
+        span = stretches[0].last.at - stretches[-1].first.at
+    return Budget(
+        limits=sheet(budgets.COLUMNS, limits, head="LIMIT"),
+        steps=sheet(
+            budgets.STEP_COLUMNS, stretches[:ROWS], MB_PER_S | {"ALLOWED": "MB/s"}, head="FROM"
+        )
+        if stretches
+        else None,
+        span=f"{span.total_seconds():.0f} s",
+    )
+
+
+def read_budget(session: Session) -> tuple[tuple[Limit, ...], tuple[compute.Stretch, ...]]:
+    """Read the limits and the governor's last steps."""
+    if not session.views().budget:
+        return (), ()
+    return session.budget(), compute.stretches(session.governor(STEPS))

@@ -1,0 +1,92 @@
+"""Photographs the pages, for docs/pages. tools/page-shots runs this."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+import browser
+from conftest import write
+from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from serving import Serving
+
+SETTINGS = {
+    "shared_preload_libraries": "pg_sweep",
+    "sweep.mode": "act",
+    "sweep.max_workers": "2",
+    "sweep.min_interval": "5s",
+    "sweep.write_limit": "1",
+    "autovacuum_naptime": "1h",
+    "max_prepared_transactions": "2",
+}
+SIZES = ((1440, 900), (390, 844))
+# Time for some vacuums to come and go.
+WORK_S = 60
+
+
+def load(server: ThrowawayServer) -> None:
+    """Have a shop with garbage, a forgotten transaction, and vacuums that take a while."""
+    server.psql("postgres", "CREATE DATABASE shop")
+    server.psql("shop", "CREATE EXTENSION pg_sweep")
+    flags = server.flags("shop")[:-1]
+    server.run(["pgbench", *flags, "-i", "-q", "-s", "5", "shop"])
+    for name, rows in (("orders", 120_000), ("order_lines", 200_000), ("events", 60_000)):
+        source = f"SELECT i AS id, repeat('x', 300) AS body FROM generate_series(1, {rows}) AS i"
+        write(server, "shop", f"CREATE TABLE {name} AS {source}")
+        write(server, "shop", f"CREATE INDEX ON {name} (id)")
+        write(server, "shop", f"DELETE FROM {name} WHERE id % 4 = 0")
+    server.psql("shop", "CHECKPOINT")
+    server.psql("shop", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'invoice_run'")
+    server.start(["pgbench", *flags, "-n", "-c", "2", "-R", "100", "-T", "3600", "shop"], log="b")
+
+
+def shoot(chromium: Browser, base: str, relid: str, folder: Path) -> None:
+    """Write a picture of each page."""
+    pages = {name: f"/{name}" for name in ("next", "tables", "day", "horizon", "budget", "signin")}
+    for name, path in {"now": "/", **pages, "table": relid}.items():
+        for width, height in SIZES:
+            for scheme in ("light", "dark"):
+                context = chromium.new_context(
+                    viewport={"width": width, "height": height},
+                    color_scheme=scheme,
+                    is_mobile=width < 600,
+                )
+                page = context.new_page()
+                page.goto(base + path)
+                page.get_by_text("Reading the server").wait_for(state="detached")
+                tall = page.evaluate("document.documentElement.scrollHeight")
+                page.screenshot(
+                    path=folder / f"{name}-{width}-{scheme}.png",
+                    full_page=True,
+                    clip={"x": 0, "y": 0, "width": width, "height": min(tall, 2 * height)},
+                )
+                context.close()
+
+
+def main() -> None:
+    """Photograph all of it."""
+    folder = Path(sys.argv[1])
+    with ExitStack() as stack:
+        server = stack.enter_context(ThrowawayServer(default_pg_config(), SETTINGS))
+        load(server)
+        private = stack.enter_context(tempfile.TemporaryDirectory())
+        token = str(Path(private) / "token")
+        arguments = (*server.flags("shop"), "--act", "--token-file", token)
+        serving = stack.enter_context(Serving(*arguments))
+        time.sleep(WORK_S)
+        address = "SELECT '/table/' || d.oid || '/' || 'orders'::regclass::oid FROM pg_database d "
+        relid = server.psql("shop", address + "WHERE datname = current_database()").strip()
+        playwright = stack.enter_context(sync_playwright())
+        flags = [flag for flag in browser.FLAGS if "pipe" not in flag]
+        chromium = playwright.chromium.launch(executable_path=browser.find(), args=flags)
+        stack.callback(chromium.close)
+        shoot(chromium, f"http://{serving.address}", relid, folder)
+
+
+if __name__ == "__main__":
+    main()

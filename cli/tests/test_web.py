@@ -1,0 +1,281 @@
+"""The pages of `serve` without a server: who is let in, what is escaped, what is refused."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+
+import samples
+from conftest import Pgsweep
+from pgsweep import compute, errors
+from pgsweep.model import Snapshot
+from pgsweep.render.columns import progress_columns
+from pgsweep.serve import acts, guard, html, signin, views
+
+HOSTILE = "\"><script>alert('x')</script>\x1b[31m&"
+TOKEN = "a token that is long enough"
+
+
+def page(template: str, snapshot: Snapshot, acts: bool = True, **values: object) -> str:
+    visitor = signin.Visitor(until=1e9)
+
+    class Who:
+        csrf = visitor.csrf
+
+    Who.acts = acts  # type: ignore[attr-defined]
+    filled = {
+        "path": "/",
+        "nav": (("/", "Now"),),
+        "part": False,
+        "who": Who,
+        "may_sign_in": True,
+        "said": "",
+        "failed": False,
+        "style": "/s",
+        "script": "/j",
+        "top": views.top(snapshot),
+        "trouble": None,
+        "reading": False,
+        "every_s": 2,
+        **values,
+    }
+    return html.environment().get_template(template).render(filled)
+
+
+def hostile() -> Snapshot:
+    """Return a server whose every name is an attack."""
+    names = {"datname": HOSTILE, "schemaname": HOSTILE, "relname": HOSTILE}
+    return samples.snapshot(
+        progress=(samples.progress(**names, limited_by=HOSTILE),),
+        runs=(samples.run(**names, reason=HOSTILE),),
+        databases=(samples.database(datname=HOSTILE, reason=HOSTILE),),
+        queue=(samples.waiting(**names, reason=HOSTILE, waiting_for=HOSTILE),),
+        blockers=(samples.blocker(name=HOSTILE, query=HOSTILE, usename=HOSTILE, fix=HOSTILE),),
+    )
+
+
+@pytest.mark.parametrize("acts", [True, False])
+def test_hostile_names_stay_text(acts: bool) -> None:
+    snapshot = hostile()
+    found = [
+        page("now.html.j2", snapshot, acts, now=views.now(snapshot)),
+        page("next.html.j2", snapshot, acts, next=views.next_(snapshot)),
+        page("horizon.html.j2", snapshot, acts, horizon=views.holders(snapshot)),
+    ]
+    for each in found:
+        assert "&lt;script&gt;alert" in each
+        assert "<script>" not in each
+        assert "\x1b" not in each
+        # No attribute was ended by a quote in a name.
+        assert not re.search(r'<[^>]*[^&]"><script', each)
+
+
+def test_a_failure_is_shown_as_text() -> None:
+    trouble = errors.QueryError(HOSTILE, HOSTILE)
+    found = page("now.html.j2", samples.snapshot(), top=None, trouble=trouble)
+    assert "&lt;script&gt;alert" in found
+    assert "<script>" not in found
+
+
+def test_without_the_right_there_are_no_buttons() -> None:
+    snapshot = hostile()
+    found = page("now.html.j2", snapshot, acts=False, now=views.now(snapshot))
+    assert 'method="post"' not in found
+    assert 'method="post"' in page("now.html.j2", snapshot, now=views.now(snapshot))
+
+
+def test_a_page_without_the_extension() -> None:
+    core = samples.core_status()
+    snapshot = samples.snapshot(status=None, core=core, queue=None, limits=(), step=None)
+    assert "no pg_sweep in this database" in page("now.html.j2", snapshot, now=views.now(snapshot))
+
+
+def test_a_long_queue_is_cut_and_says_so() -> None:
+    queue = tuple(samples.waiting(position=i, relid=i) for i in range(1, 1001))
+    shown = views.next_(samples.snapshot(queue=queue, status=samples.status(due=10_000)))
+    assert shown.sheet is not None
+    assert (len(shown.sheet.rows), shown.shown, shown.number) == (100, 100, 10_000)
+
+
+def test_tables_are_found_and_ordered() -> None:
+    rows = tuple(
+        samples.table(relid=i, relname=f"t{i}", schemaname="public", score=float(i), pages=100 - i)
+        for i in range(1, 31)
+    )
+    catalog = samples.table(
+        relid=1259, relname="pg_class", schemaname="pg_catalog", score=0.1, pages=1
+    )
+    found = views.Found((*rows, catalog), (), 5, samples.server())
+    assert views.tables(found, "", "score", catalogs=False).sheet.rows[0][0].text == "t30"
+    assert views.tables(found, "", "pages", catalogs=False).sheet.rows[0][0].text == "t1"
+    assert views.tables(found, "T2", "nonsense", catalogs=False).number == 11
+    only = views.tables(found, "", "score", catalogs=True)
+    assert [row[0].text for row in only.sheet.rows] == ["pg_catalog.pg_class"]
+    assert only.sheet.rows[0][0].href == "/table/5/1259"
+
+
+def test_a_bar_for_what_is_known() -> None:
+    rows = (samples.progress(pid=1, done_pct=40.0), samples.progress(pid=2, done_pct=None))
+    shown = views.now(samples.snapshot(progress=rows))
+    at = shown.sheet.titles.index("Done")
+    assert shown.sheet.rows[0][at].pct == 40.0
+
+
+def test_titles_are_those_of_the_terminal() -> None:
+    assert html.titled("LIMITED BY") == "Limited by"
+    assert html.titled("XID %") == "XID %"
+    assert html.titled("ETA") == "ETA"
+    lines = compute.with_workers([samples.progress()])
+    shown = html.sheet(progress_columns(samples.server().now, False), lines, {"READ": "MB/s"})
+    assert "Read MB/s" in shown.titles
+    assert shown.titles[shown.head] == "Table"
+
+
+def test_meanings() -> None:
+    assert html.meaning(Text("x", style="bold red")) == "bad"
+    assert html.meaning(Text.assemble(("x", "yellow"))) == "warn"
+    assert html.meaning(Text("x")) == ""
+
+
+# -- signing in ------------------------------------------------------------------
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_token_lets_in() -> None:
+    clock = Clock()
+    door = signin.SignIn(TOKEN, clock)
+    assert door.enter("wrong") is None
+    assert door.visitor(None) is None
+    assert door.visitor("") is None
+    cookie = door.enter(f" {TOKEN}\n")
+    assert cookie is not None
+    assert door.visitor(cookie) is not None
+    clock.now = signin.LASTS_S
+    assert door.visitor(cookie) is None
+
+
+def test_who_signs_out_is_out() -> None:
+    door = signin.SignIn(TOKEN)
+    cookie = door.enter(TOKEN)
+    door.leave(cookie)
+    door.leave(None)
+    assert door.visitor(cookie) is None
+
+
+def test_after_wrong_tokens_nobody_is_let_in_for_a_while() -> None:
+    clock = Clock()
+    door = signin.SignIn(TOKEN, clock)
+    for _ in range(signin.TRIES):
+        assert door.enter("guess") is None
+    assert door.closed()
+    assert door.enter(TOKEN) is None
+    clock.now = signin.PAUSE_S
+    assert door.enter(TOKEN) is not None
+
+
+def test_visitors_are_bounded() -> None:
+    door = signin.SignIn(TOKEN)
+    cookies = [door.enter(TOKEN) for _ in range(signin.VISITORS + 1)]
+    assert door.visitor(cookies[0]) is None
+    assert all(door.visitor(cookie) for cookie in cookies[1:])
+    assert len(set(cookies)) == len(cookies)
+
+
+def test_a_token_file_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    token = signin.read_token(file)
+    assert len(token) >= 40
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert signin.read_token(file) == token
+
+
+def test_a_token_file_that_will_not_do(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    file.chmod(0o640)
+    with pytest.raises(errors.UsageError, match="by others"):
+        signin.read_token(file)
+    file.chmod(0o600)
+    assert signin.read_token(file) == TOKEN
+    file.write_text("short")
+    with pytest.raises(errors.UsageError, match="shorter"):
+        signin.read_token(file)
+    file.write_bytes(b"\xff" * 40)
+    with pytest.raises(errors.UsageError, match="not text"):
+        signin.read_token(file)
+    with pytest.raises(errors.UsageError, match="cannot make"):
+        signin.read_token(tmp_path / "nowhere" / "token")
+
+
+def test_act_needs_a_token_file(pgsweep: Pgsweep) -> None:
+    result = pgsweep("serve", "--act", "--listen", "127.0.0.1:0")
+    assert result.code == 2
+    assert "--token-file" in result.err
+
+
+# -- who is refused ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1:9188", "localhost", "LOCALHOST:80", "[::1]:9188", "10.0.0.7:9188", "db.example:1"],
+)
+def test_known_names(host: str) -> None:
+    assert guard.Guard(None, ["db.example"]).knows(host)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "host", ["", "evil.example", "evil.example:9188", "127.0.0.1.evil.example"]
+)
+def test_unknown_names(host: str) -> None:
+    assert not guard.Guard(None, ["db.example"]).knows(host)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("client", "here"),
+    [
+        (("127.0.0.1", 1), True),
+        (("::1", 1), True),
+        (("::ffff:127.0.0.1", 1), True),
+        (("10.0.0.7", 1), False),
+        (("::ffff:10.0.0.7", 1), False),
+        (("nonsense", 1), False),
+        (None, False),
+    ],
+)
+def test_who_is_on_this_machine(client: tuple[str, int] | None, here: bool) -> None:
+    assert guard.is_here({"client": client}) is here
+
+
+@pytest.mark.parametrize(
+    ("to", "kept"),
+    [
+        ("/", True),
+        ("/table/5/16384", True),
+        ("/tables?find=x", True),
+        ("//evil.example", False),
+        ("https://evil.example", False),
+        ("/\\evil.example", False),
+        ("/\r\nset-cookie: x", False),
+        ("", False),
+    ],
+)
+def test_only_these_pages_are_led_to(to: str, kept: bool) -> None:
+    assert acts.local(to) == (to if kept else "/")
+
+
+@pytest.mark.parametrize("value", ["", "-1", "1e3", "٣", "99999999999", "1; DROP TABLE x"])
+def test_numbers_of_forms(value: str) -> None:
+    with pytest.raises(errors.UsageError):
+        acts.number({"pid": value}, "pid")
+    assert acts.number({"pid": "4294967295"}, "pid") == 4294967295
