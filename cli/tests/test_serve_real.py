@@ -235,15 +235,17 @@ def test_a_server_that_hangs_holds_up_nobody(real: ThrowawayServer) -> None:
     asked = "SELECT pid FROM pg_stat_activity WHERE application_name = 'pgsweep' AND datname = "
     with Serving(*flags(real, "bare"), "--max-age", "0", "--timeout", "0.5") as process:
         assert value(process.scrape(), "pgsweep_up") == 1
-        pid = int(real.psql("postgres", f"{asked} 'bare'"))
-        os.kill(pid, signal.SIGSTOP)
+        pids = [int(pid) for pid in real.psql("postgres", f"{asked} 'bare'").split()]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
         try:
             found = process.scrape()
             assert value(found, "pgsweep_up") == 0
             assert value(found, "pgsweep_scrape_timeouts") == 1
             assert process.end() == 0
         finally:
-            os.kill(pid, signal.SIGCONT)
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
 
 
 def test_a_restart_of_the_server(real: ThrowawayServer) -> None:

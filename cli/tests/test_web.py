@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import stat
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.text import Text
@@ -12,9 +14,9 @@ from rich.text import Text
 import samples
 from conftest import Pgsweep
 from pgsweep import compute, errors
-from pgsweep.model import Snapshot
+from pgsweep.model import Snapshot, Step
 from pgsweep.render.columns import progress_columns
-from pgsweep.serve import acts, guard, html, signin, views
+from pgsweep.serve import acts, diary, guard, html, signin, views
 
 HOSTILE = "\"><script>alert('x')</script>\x1b[31m&"
 TOKEN = "a token that is long enough"
@@ -139,6 +141,55 @@ def test_meanings() -> None:
     assert html.meaning(Text("x", style="bold red")) == "bad"
     assert html.meaning(Text.assemble(("x", "yellow"))) == "warn"
     assert html.meaning(Text("x")) == ""
+
+
+# -- the diary ------------------------------------------------------------------
+
+
+def at(minute: int, second: float = 0.0) -> datetime:
+    return datetime(2026, 3, 1, 12, tzinfo=timezone.utc) + timedelta(minutes=minute, seconds=second)
+
+
+def step(when: datetime, **given: Any) -> Step:
+    return samples.governor_step(
+        at=when, **{"read_mb_per_s": 1.0, "dirty_mb_per_s": 1.0, "wal_mb_per_s": 0.0, **given}
+    )
+
+
+def test_steps_become_minutes() -> None:
+    kept = diary.Diary()
+    first = (
+        step(at(0, 40), allowed_mb_per_s=5.0, users_waiting=2.0),
+        step(at(0, 10), allowed_mb_per_s=None, users_waiting=None),
+    )
+    kept.note(diary.Pulse(at(0, 50), first, None))
+    assert kept.minutes() == ()
+    # The same steps are read again, and one more.
+    kept.note(diary.Pulse(at(1, 5), (step(at(1, 1), read_mb_per_s=9.0), *first), None))
+    assert kept.minutes() == (diary.Minute(at(0), used=2.0, allowed=5.0, waiting=2.0),)
+    kept.note(diary.Pulse(at(3), (), None))
+    assert [minute.used for minute in kept.minutes()] == [2.0, 10.0]
+    kept.note(diary.Pulse(at(3, 1), (step(at(1, 1), read_mb_per_s=9.0),), None))
+    kept.note(diary.Pulse(at(4), (), None))
+    assert len(kept.minutes()) == 2
+
+
+def test_a_day_is_kept_and_no_more() -> None:
+    kept = diary.Diary()
+    for minute in range(0, 3 * 24 * 60, 7):
+        kept.note(diary.Pulse(at(minute, 30), (step(at(minute, 10)),), at(minute)))
+    assert len(kept.minutes()) <= 24 * 60 / 7 + 1
+    assert len(kept.checkpoints()) <= 24 * 60 / 7 + 1
+    assert kept.checkpoints()[-1] > at(3 * 24 * 60 - 8)
+
+
+def test_checkpoints_are_noted_once() -> None:
+    kept = diary.Diary()
+    kept.note(diary.Pulse(at(1), (), at(0)))
+    for _ in range(3):
+        kept.note(diary.Pulse(at(3), (), at(2)))
+    # The first one was before the diary began.
+    assert kept.checkpoints() == (at(2),)
 
 
 # -- signing in ------------------------------------------------------------------

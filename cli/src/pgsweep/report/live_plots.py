@@ -37,7 +37,8 @@ def milliseconds(when: datetime) -> int:
     return round((local.timestamp() + shift.total_seconds()) * 1000)
 
 
-def _time_axis(day: Day, narrow: bool) -> Spec:
+def time_axis(day: Day, narrow: bool) -> Spec:
+    """Return how the hours of the day that is shown are written."""
     begin, end = live_sums.span(day)
     long = end - begin > timedelta(hours=3)
     seconds = end - begin < timedelta(minutes=10)
@@ -133,7 +134,7 @@ def timeline(day: Day, totals: Sequence[TableTotal]) -> Plot:
                     "data": {"values": values},
                     "mark": {"type": "bar", "height": 10, "yOffset": 9, "cornerRadius": 1},
                     "encoding": {
-                        "x": {"field": "from", **_time_axis(day, width <= NARROW_PX)},
+                        "x": {"field": "from", **time_axis(day, width <= NARROW_PX)},
                         "x2": {"field": "to"},
                         "y": y,
                         "color": _starter_colour(present, width <= NARROW_PX),
@@ -178,7 +179,7 @@ def throughput(day: Day) -> Plot:
             "data": {"values": values},
             "mark": {"type": "bar", "binSpacing": 0},
             "encoding": {
-                "x": {"field": "from", **_time_axis(day, narrow)},
+                "x": {"field": "from", **time_axis(day, narrow)},
                 "x2": {"field": "to"},
                 "y": {
                     "field": "low",

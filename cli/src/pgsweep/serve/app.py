@@ -16,6 +16,7 @@ from starlette.routing import Route
 from pgsweep.metrics import exposition
 from pgsweep.serve.acts import Acts
 from pgsweep.serve.collector import Collector
+from pgsweep.serve.diary import keep
 from pgsweep.serve.guard import Guard
 from pgsweep.serve.pages import Pages
 
@@ -46,7 +47,9 @@ def application(
     async def life(_app: Starlette) -> AsyncIterator[None]:
         collector.start()
         pages.desk.start()
+        diary = asyncio.create_task(keep(pages.diary, pages.desk))
         yield
+        diary.cancel()
         await asyncio.gather(collector.stop(END_PATIENCE_S), pages.desk.stop(END_PATIENCE_S))
 
     routes = [Route("/metrics", metrics), *pages.routes()]

@@ -13,15 +13,17 @@ import sys
 
 from pgsweep import errors, extras
 from pgsweep.model import Day
-from pgsweep.report import live_model, live_plots
+from pgsweep.report import live_model, live_plots, live_sums
 from pgsweep.report.svg import Plot
+from pgsweep.serve import diary_plots
+from pgsweep.serve.diary_plots import Notes
 
 PATIENCE_S = 30.0
 
 Plots = dict[str, Plot]
 
 
-def plots(day: Day) -> tuple[Plots, str]:
+def plots(day: Day, notes: Notes) -> tuple[Plots, str]:
     """Return the plots of a day by name, or why there are none."""
     try:
         extras.require_report("the timeline")
@@ -30,7 +32,7 @@ def plots(day: Day) -> tuple[Plots, str]:
     try:
         done = subprocess.run(
             [sys.executable, "-m", "pgsweep.serve.draw"],
-            input=pickle.dumps(day),
+            input=pickle.dumps((day, notes)),
             capture_output=True,
             timeout=PATIENCE_S,
             check=True,
@@ -46,7 +48,7 @@ def plots(day: Day) -> tuple[Plots, str]:
     return drawn, ""
 
 
-def draw(day: Day) -> Plots:
+def draw(day: Day, notes: Notes) -> Plots:
     """Return the plots of a day by name."""
     totals = live_model.build(day).totals
     if not totals:
@@ -57,9 +59,18 @@ def draw(day: Day) -> Plots:
     }
     if any(total.cost for total in totals):
         drawn["cost"] = live_plots.top_tables(totals)
+    begin, _ = live_sums.span(day)
+    shown = Notes(
+        tuple(minute for minute in notes.minutes if minute.at >= begin),
+        tuple(at for at in notes.checkpoints if at >= begin),
+    )
+    if shown.minutes:
+        drawn["budget"] = diary_plots.budget(day, shown)
+        if any(minute.waiting is not None for minute in shown.minutes):
+            drawn["waiting"] = diary_plots.waiting(day, shown)
     return drawn
 
 
 if __name__ == "__main__":
-    found = draw(pickle.load(sys.stdin.buffer))
+    found = draw(*pickle.load(sys.stdin.buffer))
     sys.stdout.buffer.write(pickle.dumps(found))

@@ -19,6 +19,8 @@ from pgsweep.model import Snapshot
 from pgsweep.report import live_model, palette
 from pgsweep.serve import draw, html, views
 from pgsweep.serve.desk import BusyError, Desk
+from pgsweep.serve.diary import Diary
+from pgsweep.serve.diary_plots import Notes
 from pgsweep.serve.guard import is_here
 from pgsweep.serve.signin import COOKIE, SignIn, Visitor
 from pgsweep.watcher import Watcher
@@ -78,6 +80,7 @@ class Pages:
 
     def __init__(self, desk: Desk, sign_in: SignIn | None, acts: bool) -> None:
         self.desk, self.sign_in, self._acts = desk, sign_in, acts
+        self.diary = Diary()
         self._watcher = Watcher()
 
     def routes(self) -> list[Route]:
@@ -211,10 +214,14 @@ class Pages:
         return {"budget": views.budget(*found)}
 
     async def _day(self, _: Request, patience_s: float) -> Values:
-        return await self.desk.look("day", read_day, DAY_S, patience_s)
+        notes = Notes(self.diary.minutes(), self.diary.checkpoints())
+        found = await self.desk.look(
+            "day", lambda session: read_day(session, notes), DAY_S, patience_s
+        )
+        return {**found, "diary_since": self.diary.since}
 
 
-def read_day(session: Session) -> Values:
+def read_day(session: Session, notes: Notes) -> Values:
     """Read the last day and draw it. Without the packages for that there are tables only."""
     session.require_extension()
     if not session.views().extension:
@@ -223,7 +230,7 @@ def read_day(session: Session) -> Values:
             "Run CREATE EXTENSION pg_sweep there.",
         )
     day = sources.day(session)
-    drawn, missing = draw.plots(day)
+    drawn, missing = draw.plots(day, notes)
     today = live_model.build(day)
     return {"today": today, "plots": drawn, "missing": missing, "every_s": 60}
 

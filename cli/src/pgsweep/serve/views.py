@@ -31,7 +31,7 @@ from pgsweep.watcher import Watcher
 # A page has at most so many rows of a kind, and says how many there are.
 ROWS = 100
 RUNS = 20
-STEPS = 600
+STEPS = 256
 MB_PER_S = {"READ": "MB/s", "DIRTY": "MB/s", "WAL": "MB/s"}
 PAGES = {"READ": "pages", "DIRTIED": "pages"}
 ORDERS: dict[str, Callable[[Table], float]] = {
