@@ -24,6 +24,7 @@ SETTINGS = {
     "autovacuum_naptime": "1h",
     "max_prepared_transactions": "2",
 }
+PAGES = ("next", "tables", "catalogs", "day", "horizon", "budget", "signin")
 SIZES = ((1440, 900), (390, 844))
 # Time for some vacuums to come and go.
 WORK_S = 150
@@ -47,7 +48,7 @@ def load(server: ThrowawayServer) -> None:
 
 def shoot(chromium: Browser, base: str, relid: str, folder: Path) -> None:
     """Write a picture of each page."""
-    pages = {name: f"/{name}" for name in ("next", "tables", "day", "horizon", "budget", "signin")}
+    pages = {name: f"/{name}" for name in PAGES}
     for name, path in {"now": "/", **pages, "table": relid}.items():
         for width, height in SIZES:
             for scheme in ("light", "dark"):

@@ -109,7 +109,7 @@ def test_tables_are_found_and_ordered() -> None:
         for i in range(1, 31)
     )
     catalog = samples.table(
-        relid=1259, relname="pg_class", schemaname="pg_catalog", score=0.1, pages=1
+        relid=1259, lane="catalog", relname="pg_class", schemaname="pg_catalog", score=0.1, pages=1
     )
     found = views.Found((*rows, catalog), (), 5, samples.server())
     assert views.tables(found, "", "score", catalogs=False).sheet.rows[0][0].text == "t30"

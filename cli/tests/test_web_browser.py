@@ -38,6 +38,7 @@ PAGES = {
     "now": "/",
     "next": "/next",
     "tables": "/tables?find=huge",
+    "catalogs": "/catalogs?find=pg_class",
     "day": "/day",
     "horizon": "/horizon",
     "budget": "/budget",

@@ -32,7 +32,7 @@ SETTINGS = {
     "sweep.write_limit": "0.1",
     "sweep.floor": "0.1",
 }
-PAGES = ("/", "/next", "/tables", "/day", "/horizon", "/budget")
+PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget")
 PRIVATE = re.compile(r"[A-Za-z0-9_-]{40,}")
 
 

@@ -37,6 +37,7 @@ NAV = (
     ("/", "Now"),
     ("/next", "Next"),
     ("/tables", "Tables"),
+    ("/catalogs", "Catalogs"),
     ("/day", "Day"),
     ("/horizon", "Horizon"),
     ("/budget", "Budget"),
@@ -89,6 +90,7 @@ class Pages:
             Route("/", self._page("now.html.j2", self._now)),
             Route("/next", self._page("next.html.j2", self._next)),
             Route("/tables", self._page("tables.html.j2", self._tables)),
+            Route("/catalogs", self._page("tables.html.j2", self._tables)),
             Route("/table/{datid:int}/{relid:int}", self._page("table.html.j2", self._table)),
             Route("/day", self._page("day.html.j2", self._day)),
             Route("/horizon", self._page("horizon.html.j2", self._horizon)),
@@ -189,7 +191,10 @@ class Pages:
         asked = request.query_params
         found = await self.desk.look("tables", views.read_tables, TABLES_S, patience_s)
         shown = views.tables(
-            found, asked.get("find", "")[:200], asked.get("by", "score"), "catalogs" in asked
+            found,
+            asked.get("find", "")[:200],
+            asked.get("by", "score"),
+            catalogs=request.url.path == "/catalogs",
         )
         return {"tables": shown, "orders": tuple(views.ORDERS), "every_s": 15}
 

@@ -40,7 +40,6 @@ ORDERS: dict[str, Callable[[Table], float]] = {
     "xid": lambda table: (table.xid_age or 0) / max(table.xid_limit or 1, 1),
     "pages": lambda table: table.pages or 0,
 }
-CATALOGS = ("pg_catalog", "pg_toast", "information_schema")
 
 
 def href(datid: int | None, relid: int | None) -> str | None:
@@ -228,6 +227,11 @@ def read_tables(session: Session) -> Found:
     return Found(answer.rows, answer.notes, session.datid(), session.server())
 
 
+def is_catalog(row: Table) -> bool:
+    """Return whether it is a system catalog."""
+    return row.lane == "catalog" if row.lane else row.schemaname == "pg_catalog"
+
+
 def tables(found: Found, find: str, by: str, catalogs: bool) -> Tables:
     """Return the tables whose name has a text in it, in an order."""
     order = ORDERS.get(by, ORDERS["score"])
@@ -235,7 +239,7 @@ def tables(found: Found, find: str, by: str, catalogs: bool) -> Tables:
         row
         for row in found.rows
         if find.lower() in compute.relation(row, with_database=False).lower()
-        and (not catalogs or row.schemaname in CATALOGS)
+        and (not catalogs or is_catalog(row))
     ]
     # Python's sort keeps the order of those that are alike.
     wanted.sort(key=order, reverse=True)
