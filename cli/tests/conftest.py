@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 
 from pgsweep import cli
 from pgsweep.lab.server import ThrowawayServer, default_pg_config, extension_is_installed
+
+PATIENCE_S = 60.0
 
 STUB = (Path(__file__).parent / "stub.sql").read_text()
 
@@ -113,3 +116,12 @@ def flags(stub: ThrowawayServer) -> tuple[str, ...]:
 def write(server: ThrowawayServer, dbname: str, statement: str) -> None:
     """Run SQL and return once its counters are in the statistics."""
     server.psql(dbname, f"{statement}; SELECT pg_stat_force_next_flush()")
+
+
+def until(happened: Callable[[], Any]) -> Any:
+    """Wait for something and return it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := happened()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from conftest import Pgsweep, Result, write
+from conftest import Pgsweep, Result, until, write
 from pgsweep.lab.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
@@ -48,15 +47,6 @@ def ask(pgsweep: Pgsweep, core: ThrowawayServer) -> Ask:
         return pgsweep(*arguments, *core.flags(dbname), "-U", user)
 
     return call
-
-
-def until(happened: Callable[[], Any]) -> Any:
-    """Wait for something and return it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := happened()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-    return found
 
 
 def pid_of(server: ThrowawayServer, name: str, condition: str = "true") -> str:

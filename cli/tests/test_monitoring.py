@@ -24,7 +24,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 import prometheus
-from conftest import needs_extension, write
+from conftest import needs_extension, until, write
 from pgsweep.lab.server import ThrowawayServer, default_pg_config
 from serving import Serving
 from test_metrics import documented
@@ -59,15 +59,6 @@ SETTINGS = {
 
 # Tables of 47 MB each: the limits make the vacuum of one last four minutes.
 ENDLESS = ("huge", "large", "wide", "tall")
-
-
-def until(happened: Callable[[], Any]) -> Any:
-    """Wait for something and return it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := happened()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
-    return found
 
 
 # -- what the files say ----------------------------------------------------------------------

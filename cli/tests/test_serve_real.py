@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
 
-from conftest import needs_extension, write
+from conftest import needs_extension, until, write
 from pgsweep import db
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
 from pgsweep.metrics.reader import Reader, failed
@@ -28,15 +27,6 @@ SETTINGS = {
 }
 # A table can be called so, and must not become a metric.
 HOSTILE = 'x"} 1 \\ \n pgsweep_up 0'
-
-
-def until(happened: Callable[[], Any]) -> Any:
-    """Wait for something and return it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := happened()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-    return found
 
 
 @pytest.fixture(scope="module")

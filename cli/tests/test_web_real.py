@@ -6,16 +6,14 @@ import http.client
 import json
 import re
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from conftest import needs_extension, write
+from conftest import needs_extension, until, write
 from pgsweep.lab.server import ThrowawayServer, default_pg_config
 from serving import Serving
 
@@ -34,15 +32,6 @@ SETTINGS = {
 }
 PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget")
 PRIVATE = re.compile(r"[A-Za-z0-9_-]{40,}")
-
-
-def until(happened: Callable[[], Any]) -> Any:
-    """Wait for something and return it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := happened()):
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-    return found
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from rich.text import Text
+
 from pgsweep import compute, sources
 from pgsweep.compute import Line
 from pgsweep.db import Session
@@ -25,7 +27,7 @@ from pgsweep.model import (
 )
 from pgsweep.render import answers, budgets, columns, header, story
 from pgsweep.render.text import printable
-from pgsweep.serve.html import Sheet, plain, sheet, titled
+from pgsweep.serve.html import Sheet, meaning, plain, sheet, titled
 from pgsweep.watcher import Watcher
 
 # A page has at most so many rows of a kind, and says how many there are.
@@ -60,12 +62,7 @@ class Part:
 
 
 def _parts(found: Iterable[header.Part]) -> tuple[Part, ...]:
-    meanings = (("red", "bad"), ("yellow", "warn"), ("green", "good"), ("cyan", "note"))
-    return tuple(
-        Part(printable(text), next((name for colour, name in meanings if colour in style), ""))
-        for text, style, _ in found
-        if text
-    )
+    return tuple(Part(text, meaning(Text(text, style=style))) for text, style, _ in found if text)
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,6 @@ class Top:
     state: tuple[Part, ...]
     horizon: tuple[Part, ...]
     budget: tuple[Part, ...]
-    problems: tuple[str, ...]
     extension: bool
 
 
@@ -87,7 +83,6 @@ def top(snapshot: Snapshot) -> Top:
         state=_parts(header.state(snapshot)),
         horizon=_parts(header.horizon(snapshot)),
         budget=_parts(header.budget(snapshot)),
-        problems=(),
         extension=snapshot.status is not None,
     )
 
