@@ -20,6 +20,7 @@ from pgsweep.serve import acts, diary, guard, html, signin, views
 
 HOSTILE = "\"><script>alert('x')</script>\x1b[31m&"
 TOKEN = "a token that is long enough"
+HERE = "127.0.0.1"
 
 
 def page(template: str, snapshot: Snapshot, acts: bool = True, **values: object) -> str:
@@ -29,6 +30,7 @@ def page(template: str, snapshot: Snapshot, acts: bool = True, **values: object)
         csrf = visitor.csrf
 
     Who.acts = acts  # type: ignore[attr-defined]
+    Who.visitor = visitor if acts else None  # type: ignore[attr-defined]
     filled = {
         "path": "/",
         "nav": (("/", "Now"),),
@@ -205,10 +207,10 @@ class Clock:
 def test_the_token_lets_in() -> None:
     clock = Clock()
     door = signin.SignIn(TOKEN, clock)
-    assert door.enter("wrong") is None
+    assert door.enter("wrong", HERE) is None
     assert door.visitor(None) is None
     assert door.visitor("") is None
-    cookie = door.enter(f" {TOKEN}\n")
+    cookie = door.enter(f" {TOKEN}\n", HERE)
     assert cookie is not None
     assert door.visitor(cookie) is not None
     clock.now = signin.LASTS_S
@@ -217,7 +219,7 @@ def test_the_token_lets_in() -> None:
 
 def test_who_signs_out_is_out() -> None:
     door = signin.SignIn(TOKEN)
-    cookie = door.enter(TOKEN)
+    cookie = door.enter(TOKEN, HERE)
     door.leave(cookie)
     door.leave(None)
     assert door.visitor(cookie) is None
@@ -227,16 +229,18 @@ def test_after_wrong_tokens_nobody_is_let_in_for_a_while() -> None:
     clock = Clock()
     door = signin.SignIn(TOKEN, clock)
     for _ in range(signin.TRIES):
-        assert door.enter("guess") is None
-    assert door.closed()
-    assert door.enter(TOKEN) is None
+        assert door.enter("guess", HERE) is None
+    assert door.closed(HERE)
+    assert door.enter(TOKEN, HERE) is None
+    # Somebody else is not kept out by that.
+    assert door.enter(TOKEN, "10.0.0.7") is not None
     clock.now = signin.PAUSE_S
-    assert door.enter(TOKEN) is not None
+    assert door.enter(TOKEN, HERE) is not None
 
 
 def test_visitors_are_bounded() -> None:
     door = signin.SignIn(TOKEN)
-    cookies = [door.enter(TOKEN) for _ in range(signin.VISITORS + 1)]
+    cookies = [door.enter(TOKEN, HERE) for _ in range(signin.VISITORS + 1)]
     assert door.visitor(cookies[0]) is None
     assert all(door.visitor(cookie) for cookie in cookies[1:])
     assert len(set(cookies)) == len(cookies)
@@ -268,6 +272,34 @@ def test_a_token_file_that_will_not_do(tmp_path: Path) -> None:
         signin.read_token(tmp_path / "nowhere" / "token")
 
 
+def test_addresses_that_guess_are_bounded() -> None:
+    door = signin.SignIn(TOKEN)
+    for number in range(signin.CLIENTS + 100):
+        for _ in range(signin.TRIES):
+            door.enter("guess", str(number))
+    assert not door.closed("0")
+    assert door.closed(str(signin.CLIENTS + 99))
+
+
+def test_a_credential_may_be_read_by_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    file.chmod(0o440)
+    with pytest.raises(errors.UsageError, match="by others"):
+        signin.read_token(file)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert signin.read_token(file) == TOKEN
+    file.chmod(0o444)
+    with pytest.raises(errors.UsageError, match="by others"):
+        signin.read_token(file)
+
+
+def test_cookies_of_two_tokens_do_not_meet() -> None:
+    assert signin.SignIn(TOKEN).cookie != signin.SignIn(TOKEN + "!").cookie
+
+
 def test_act_needs_a_token_file(pgsweep: Pgsweep) -> None:
     result = pgsweep("serve", "--act", "--listen", "127.0.0.1:0")
     assert result.code == 2
@@ -293,19 +325,30 @@ def test_unknown_names(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "here"),
+    ("client", "host", "here"),
     [
-        (("127.0.0.1", 1), True),
-        (("::1", 1), True),
-        (("::ffff:127.0.0.1", 1), True),
-        (("10.0.0.7", 1), False),
-        (("::ffff:10.0.0.7", 1), False),
-        (("nonsense", 1), False),
-        (None, False),
+        ("127.0.0.1", "127.0.0.1:9188", True),
+        ("127.0.0.1", "localhost", True),
+        ("127.8.0.1", "127.0.0.1", True),
+        ("::1", "[::1]:9188", True),
+        ("::ffff:127.0.0.1", "localhost:9188", True),
+        ("10.0.0.7", "localhost", False),
+        ("::ffff:10.0.0.7", "localhost", False),
+        # A proxy here that does not say for whom it asks.
+        ("127.0.0.1", "db.example", False),
+        ("127.0.0.1", "10.0.0.1:9188", False),
+        ("127.0.0.1", "", False),
+        ("nonsense", "localhost", False),
+        (None, "localhost", False),
     ],
 )
-def test_who_is_on_this_machine(client: tuple[str, int] | None, here: bool) -> None:
-    assert guard.is_here({"client": client}) is here
+def test_who_is_on_this_machine(client: str | None, host: str, here: bool) -> None:
+    scope = {
+        "type": "http",
+        "client": None if client is None else (client, 1),
+        "headers": [(b"host", host.encode())],
+    }
+    assert guard.is_here(scope) is here
 
 
 @pytest.mark.parametrize(
@@ -325,7 +368,9 @@ def test_only_these_pages_are_led_to(to: str, kept: bool) -> None:
     assert acts.local(to) == (to if kept else "/")
 
 
-@pytest.mark.parametrize("value", ["", "-1", "1e3", "٣", "99999999999", "1; DROP TABLE x"])
+@pytest.mark.parametrize(
+    "value", ["", "-1", "9" * 5000, "1e3", "٣", "99999999999", "1; DROP TABLE x"]
+)
 def test_numbers_of_forms(value: str) -> None:
     with pytest.raises(errors.UsageError):
         acts.number({"pid": value}, "pid")

@@ -225,6 +225,23 @@ def test_what_is_focused_and_open_stays_so(page: Page, site: Site) -> None:
     assert more.get_attribute("open") is not None
 
 
+def test_links_keep_the_focus_and_it_can_be_paused(page: Page, site: Site) -> None:
+    page.goto(site.at("/"))
+    complete(page)
+    page.locator("#live a").first.focus()
+    chosen = page.evaluate("document.activeElement.href")
+    page.evaluate("document.querySelector('#live section').dataset.old = 'yes'")
+    expect(page.locator("#live [data-old]")).to_have_count(0)
+    assert page.evaluate("document.activeElement.href") == chosen
+    page.get_by_role("button", name="Pause").click()
+    page.evaluate("document.querySelector('#live section').dataset.old = 'yes'")
+    # Two updates would have come by then.
+    page.wait_for_timeout(5000)
+    expect(page.locator("#live [data-old]")).to_have_count(1)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("#live [data-old]")).to_have_count(0)
+
+
 def test_by_keyboard_alone(page: Page, site: Site) -> None:
     page.goto(site.at("/"))
     page.keyboard.press("Tab")

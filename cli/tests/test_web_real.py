@@ -7,8 +7,9 @@ import json
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -340,6 +341,87 @@ def test_a_thousand_slow_clients_keep_nobody_out(real: Real) -> None:
     finally:
         for each in slow:
             each.close()
+
+
+def held_up(real: Real, first: bytes, then: bytes = b"") -> None:
+    """Have a hundred clients begin something and not end it. Others are answered all the same."""
+    host, _, port = real.serving.address.rpartition(":")
+    slow = []
+    try:
+        for _ in range(100):
+            each = socket.create_connection((host, int(port)), timeout=PATIENCE_S)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            each.sendall(first)
+            slow.append(each)
+        # A hundred requests at once are too many for a moment.
+        until(lambda: real.client().get("/metrics").status == 200)
+        for each in slow:
+            with suppress(OSError):
+                each.sendall(then)
+        until(lambda: real.client().get("/metrics").status == 200)
+        assert real.client().get("/").status == 200
+    finally:
+        for each in slow:
+            each.close()
+
+
+def test_who_sends_no_body_keeps_nobody_out(real: Real) -> None:
+    head = b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
+    held_up(real, head, b"x")
+
+
+def test_who_sends_a_form_slowly_keeps_nobody_out(real: Real) -> None:
+    origin = f"Origin: http://{real.serving.address}\r\n"
+    head = f"POST /signin HTTP/1.1\r\nHost: {real.serving.address}\r\n{origin}"
+    held_up(real, f"{head}Content-Length: 1000\r\n\r\n".encode(), b"x")
+
+
+def test_who_does_not_read_keeps_nobody_out(real: Real) -> None:
+    held_up(real, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+
+
+def test_who_goes_away_leaves_no_traceback(real: Real) -> None:
+    host, _, port = real.serving.address.rpartition(":")
+    before = len(real.serving.log)
+    origin = f"Origin: http://{real.serving.address}\r\n"
+    head = f"POST /signin HTTP/1.1\r\nHost: {real.serving.address}\r\n{origin}"
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_S) as conn:
+        conn.sendall(f"{head}Content-Length: 1000\r\n\r\nx".encode())
+    assert real.client().get(f"/table/{'9' * 5000}/1").status in (200, 404)
+    assert real.client().get("/table/x/1").status == 404
+    assert not [line for line in real.serving.log[before:] if "traceback" in line]
+
+
+def test_a_proxy_says_for_whom_it_asks(real: Real) -> None:
+    client = real.client()
+    assert client.get("/", x_forwarded_for="10.0.0.7").status == 303
+    assert client.get("/?part=1", x_forwarded_for="10.0.0.7").status == 303
+    assert client.get("/", host="10.0.0.1").status == 303
+
+
+def test_without_act_there_is_nothing_to_press(real: Real, tmp_path: Path) -> None:
+    arguments = (*real.server.flags("postgres"), "--token-file", str(tmp_path / "token"))
+    with Serving(*arguments) as serving:
+        token = (tmp_path / "token").read_text().strip()
+        client = Client(serving.address).sign_in(token)
+        assert "/act/" not in client.page("/").text
+        assert client.post("/act/cancel", {"csrf": client.csrf, "pid": "1"}).status == 404
+
+
+def test_without_the_extension(real: Real) -> None:
+    real.server.psql("postgres", "CREATE DATABASE bare")
+    write(real.server, "bare", "CREATE TABLE alone AS SELECT generate_series(1, 500) AS i")
+    with Serving(*real.server.flags("bare")) as serving:
+        client = Client(serving.address)
+        for path in ("/", "/next", "/tables", "/catalogs", "/horizon", "/budget"):
+            assert client.page(path).status == 200, path
+        assert "has no pg_sweep" in client.page("/day").text
+        way = re.search(r'href="(/table/\d+/\d+)"', client.page("/tables?find=alone").text)
+        assert way is not None
+        found = client.page(way[1]).text
+        assert "Figures and thresholds" in found
+        assert "below" in found or "due" in found
+        assert "does not exist any more" in client.page("/table/4294967294/1249").text
 
 
 def test_a_server_that_goes_and_comes(real: Real) -> None:

@@ -210,9 +210,9 @@ class Session(ReadOnlyConnection):
             self._views = self.rows("views", Views)[0]
         return self._views
 
-    def tables(self) -> tuple[Table, ...]:
-        """Return the tables of this database, from sweep.tables."""
-        return self.rows("tables", Table)
+    def tables(self, relid: int | None = None) -> tuple[Table, ...]:
+        """Return the tables of this database, or one of them, from sweep.tables."""
+        return self.rows("tables", Table, {"relid": relid})
 
     def queue(self) -> tuple[Waiting, ...]:
         """Return the tables that are to be vacuumed next, in their order, at most 1,000 of them."""

@@ -105,6 +105,17 @@ def tables(session: Session) -> Answer[Table]:
     return Answer(tuple(row.table for row in judge(facts)), notes("tables", session, facts))
 
 
+def table(session: Session, relid: int) -> tuple[Table | None, tuple[Cause, ...]]:
+    """Return a table of this database, and why it is not vacuumed. None means that it is gone."""
+    views = session.views()
+    if views.tables and views.explain:
+        found = session.tables(relid)
+        return (found[0], session.explain(relid)) if found else (None, ())
+    facts = core_views.facts(session, relid)
+    rows = [row.table for row in judge(facts) if row.table.relid == relid]
+    return (rows[0], explain(facts)) if rows else (None, ())
+
+
 def blockers(session: Session) -> Answer[Blocker]:
     """Return what holds the horizon back, the oldest first."""
     if session.views().blockers:

@@ -76,6 +76,7 @@ def serve(
     # Starlette and uvicorn are an extra, and the other commands do without them.
     from pgsweep.metrics.reader import Reader
     from pgsweep.serve import app, logs, server
+    from pgsweep.serve.acts import Acts
     from pgsweep.serve.collector import Collector
     from pgsweep.serve.desk import Desk
     from pgsweep.serve.pages import Pages
@@ -87,5 +88,7 @@ def serve(
     session, again = db.connect_or_later(target)
     collector = Collector(again, Reader(tables), max_age, session)
     pages = Pages(Desk(again), sign_in, act)
-    server.run(app.application(collector, tables, timeout, pages, host_name or ()), listening)
+    acts = None if sign_in is None else Acts(pages, sign_in, Desk(again))
+    whole = app.application(collector, tables, timeout, pages, acts, host_name or ())
+    server.run(whole, listening)
     return 0

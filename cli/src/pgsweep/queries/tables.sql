@@ -4,3 +4,4 @@ SELECT current_database()::text AS datname, relid, schemaname, relname, lane, li
        vacuum_score, vacuum_insert_score, analyze_score, do_vacuum, decision, reason, not_before,
        blocked_by, truncatable_bytes, snoozed_until, last_run
 FROM sweep.tables
+WHERE %(relid)s::oid IS NULL OR relid = %(relid)s::oid

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -16,9 +16,10 @@ from pgsweep import compute, errors
 from pgsweep.db import Session
 from pgsweep.model import Progress
 from pgsweep.render.text import printable
+from pgsweep.serve.desk import BusyError, Desk
 from pgsweep.serve.logs import say
 from pgsweep.serve.pages import NOW_S, PATIENCE_S, Pages
-from pgsweep.serve.signin import COOKIE, LASTS_S, SignIn, Visitor
+from pgsweep.serve.signin import LASTS_S, SignIn, Visitor
 
 LONGEST_FORM = 8192
 # For how long a table can be left alone.
@@ -35,19 +36,25 @@ class RefusedError(Exception):
 class Acts:
     """Answers forms."""
 
-    def __init__(self, pages: Pages, sign_in: SignIn) -> None:
-        self._pages, self._sign_in = pages, sign_in
+    def __init__(self, pages: Pages, sign_in: SignIn, desk: Desk) -> None:
+        # It has a session of its own, so that a button does not wait for pages.
+        self._pages, self._sign_in, self.desk = pages, sign_in, desk
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
+        signing = [
+            Route("/signin", self._show_sign_in, methods=["GET"]),
+            Route("/signin", self._sign_in_now, methods=["POST"]),
+            Route("/signout", self._sign_out, methods=["POST"]),
+        ]
+        if not self._pages.acts:
+            return signing
         steers = [
             Route(f"/act/{name}", self._act(name, self._steer(name)), methods=["POST"])
             for name in STEERS
         ]
         return [
-            Route("/signin", self._show_sign_in, methods=["GET"]),
-            Route("/signin", self._sign_in_now, methods=["POST"]),
-            Route("/signout", self._sign_out, methods=["POST"]),
+            *signing,
             Route("/cancel/{pid:int}", self._ask_to_cancel, methods=["GET"]),
             *steers,
             Route("/act/vacuum", self._act("vacuum", _vacuum), methods=["POST"]),
@@ -70,17 +77,17 @@ class Acts:
         except RefusedError as exc:
             return PlainTextResponse(f"{exc}\n", 400)
         to = local(form.get("to", "/"))
-        if self._sign_in.closed():
-            return self._form(request, to, "Too many wrong tokens. Wait half a minute.", 429)
-        cookie = self._sign_in.enter(form.get("token", ""))
         client = request.client.host if request.client else ""
+        if self._sign_in.closed(client):
+            return self._form(request, to, "Too many wrong tokens. Wait half a minute.", 429)
+        cookie = self._sign_in.enter(form.get("token", ""), client)
         if cookie is None:
             say(logging.WARNING, "wrong token", client=client)
             return self._form(request, to, "That is not the token.", 403)
         say(logging.INFO, "signed in", client=client)
         answer = RedirectResponse(to, 303)
         answer.set_cookie(
-            COOKIE,
+            self._sign_in.cookie,
             cookie,
             max_age=int(LASTS_S),
             httponly=True,
@@ -94,13 +101,13 @@ class Acts:
             self._check(request, await read_form(request))
         except RefusedError as exc:
             return PlainTextResponse(f"{exc}\n", 403)
-        self._sign_in.leave(request.cookies.get(COOKIE))
+        self._sign_in.leave(request.cookies.get(self._sign_in.cookie))
         answer = RedirectResponse("/", 303)
-        answer.delete_cookie(COOKIE)
+        answer.delete_cookie(self._sign_in.cookie)
         return answer
 
     def _check(self, request: Request, form: Form) -> Visitor:
-        visitor = self._sign_in.visitor(request.cookies.get(COOKIE))
+        visitor = self._sign_in.visitor(request.cookies.get(self._sign_in.cookie))
         if visitor is None:
             raise RefusedError("Sign in first.")
         if not hmac.compare_digest(form.get("csrf", "").encode(), visitor.csrf.encode()):
@@ -119,12 +126,15 @@ class Acts:
             except RefusedError as exc:
                 return PlainTextResponse(f"{exc}\n", 403)
             try:
-                said = await self._pages.desk.act(do(form), PATIENCE_S)
-                visitor.said, visitor.failed = said, False
+                said, outcome = await self.desk.act(do(form), PATIENCE_S), "done"
+            except BusyError as exc:
+                said, outcome = exc.one_line(), "unknown"
             except errors.PgsweepError as exc:
-                visitor.said, visitor.failed = printable(exc.one_line()), True
+                said, outcome = exc.one_line(), "failed"
+            visitor.said, visitor.failed = printable(said), outcome != "done"
+            # The next page is to show what has become of it.
+            self._pages.desk.forget()
             client = request.client.host if request.client else ""
-            outcome = "failed" if visitor.failed else "done"
             say(logging.INFO, "acted", act=name, client=client, outcome=outcome, said=visitor.said)
             return RedirectResponse(local(form.get("to", "/")), 303)
 
@@ -169,8 +179,8 @@ class Acts:
 
 
 DONE = {
-    "slow": "slowed down as long as pgsweep serve runs",
-    "hurry": "limits lifted as long as pgsweep serve runs",
+    "slow": "slowed down as long as pgsweep serve is connected",
+    "hurry": "limits lifted as long as pgsweep serve is connected",
     "release": "neither slowed down nor hurried any more",
     "cancel": "cancelled",
 }
@@ -231,7 +241,8 @@ def in_database(session: Session, datid: int, do: Callable[[Session], str]) -> s
 def number(form: Form, name: str) -> int:
     """Return a number of a form."""
     value = form.get(name, "")
-    if not value.isascii() or not value.isdigit() or int(value) >= 1 << 32:
+    fits = value.isascii() and value.isdigit() and len(value) <= 10
+    if not fits or int(value) >= 1 << 32:
         raise errors.UsageError(f'the form has no number "{name}"')
     return int(value)
 
@@ -248,6 +259,8 @@ async def read_form(request: Request) -> Form:
         body = await asyncio.wait_for(_body(request), PATIENCE_S)
     except asyncio.TimeoutError:
         raise RefusedError("The form took too long.") from None
+    except ClientDisconnect:
+        raise RefusedError("The form is not complete.") from None
     try:
         fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
     except (UnicodeDecodeError, ValueError) as exc:

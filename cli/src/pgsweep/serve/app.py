@@ -27,12 +27,18 @@ END_PATIENCE_S = 1.0
 
 
 def application(
-    collector: Collector, limit: int, timeout_s: float, pages: Pages, hosts: Iterable[str]
+    collector: Collector,
+    limit: int,
+    timeout_s: float,
+    pages: Pages,
+    acts: Acts | None,
+    hosts: Iterable[str],
 ) -> Starlette:
     """Return the application.
 
     `limit` is how many tables the metrics name. `hosts` are the names by which the pages are found.
     """
+    desks = [pages.desk] if acts is None else [pages.desk, acts.desk]
     # Memory and processor time of this process. It reads /proc when it is asked.
     process = ProcessCollector(registry=CollectorRegistry())
 
@@ -46,15 +52,17 @@ def application(
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
         collector.start()
-        pages.desk.start()
+        for desk in desks:
+            desk.start()
         diary = asyncio.create_task(keep(pages.diary, pages.desk))
         yield
         diary.cancel()
-        await asyncio.gather(collector.stop(END_PATIENCE_S), pages.desk.stop(END_PATIENCE_S))
+        ends = [collector.stop(END_PATIENCE_S), *(desk.stop(END_PATIENCE_S) for desk in desks)]
+        await asyncio.gather(*ends)
 
     routes = [Route("/metrics", metrics), *pages.routes()]
-    if pages.sign_in is not None:
-        routes += Acts(pages, pages.sign_in).routes()
+    if acts is not None:
+        routes += acts.routes()
     return Starlette(
         routes=routes, middleware=[Middleware(Guard, hosts=tuple(hosts))], lifespan=life
     )

@@ -75,9 +75,10 @@ class Desk:
             raise BusyError(
                 f"the server did not answer within {patience_s:g} s", "Look whether it was done."
             ) from None
-        finally:
-            # The next page is to show what has become of it.
-            self._known.clear()
+
+    def forget(self) -> None:
+        """Read everything anew from now on."""
+        self._known.clear()
 
     def _took(self, key: Hashable, done: asyncio.Future[Any]) -> None:
         del self._pending[key]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,6 +16,7 @@ from pgsweep import errors
 from pgsweep.db import Session
 from pgsweep.model import Step
 from pgsweep.serve.desk import Desk
+from pgsweep.serve.logs import LOGGER
 
 SPAN = timedelta(hours=24)
 MINUTE = timedelta(minutes=1)
@@ -116,6 +116,11 @@ def summed(at: datetime, steps: Sequence[Step]) -> Minute:
 async def keep(diary: Diary, desk: Desk) -> None:
     """Look again and again. A server that does not answer leaves a gap."""
     while True:
-        with suppress(errors.PgsweepError):
+        try:
             diary.note(await desk.look("pulse", read, 0, PATIENCE_S))
+        except errors.PgsweepError:
+            pass
+        except Exception:
+            # This is a bug. It is told, and the notes go on.
+            LOGGER.exception("noting failed")
         await asyncio.sleep(LOOK_S)

@@ -7,9 +7,11 @@ pickles between two processes of the same command.
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 from pgsweep import errors, extras
 from pgsweep.model import Day
@@ -33,6 +35,9 @@ def plots(day: Day, notes: Notes) -> tuple[Plots, str]:
         done = subprocess.run(
             [sys.executable, "-m", "pgsweep.serve.draw"],
             input=pickle.dumps((day, notes)),
+            # Nothing is imported from the folder that somebody happened to start us in.
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
             capture_output=True,
             timeout=PATIENCE_S,
             check=True,

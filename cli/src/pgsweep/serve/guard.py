@@ -61,7 +61,7 @@ class Guard:
         host = headers.get("host", "")
         if not self.knows(host):
             return PlainTextResponse(
-                "This name is not known here. Name it with pgsweep serve --host NAME.\n", 421
+                "This name is not known here. Name it with pgsweep serve --host-name NAME.\n", 421
             )
         if method in ("GET", "HEAD"):
             return None
@@ -72,24 +72,36 @@ class Guard:
 
     def knows(self, host: str) -> bool:
         """Return whether the header Host names this server: an address always does."""
-        name = host.lower()
-        end = "]" if name.startswith("[") else ":"
-        name = name.removeprefix("[").partition(end)[0]
-        if name in self._hosts:
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True
+        name = without_port(host)
+        return name in self._hosts or _address(name) is not None
 
 
 def is_here(scope: Scope) -> bool:
-    """Return whether a request comes from this machine."""
+    """Return whether a request comes from this machine, and was meant for it.
+
+    A proxy on this machine that does not say for whom it asks has another name in the header Host.
+    """
     client = scope.get("client")
-    try:
-        address = ipaddress.ip_address(client[0] if client else "")
-    except ValueError:
+    if not _is_loopback(client[0] if client else ""):
         return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
+    name = without_port(Headers(scope=scope).get("host", ""))
+    return name == "localhost" or _is_loopback(name)
+
+
+def without_port(host: str) -> str:
+    """Return the name or the address in a header Host."""
+    end = "]" if host.startswith("[") else ":"
+    return host.lower().removeprefix("[").partition(end)[0]
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _is_loopback(text: str) -> bool:
+    address = _address(text)
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return mapped is not None and mapped.is_loopback

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 
 LOGGER = logging.getLogger("pgsweep.serve")
 # uvicorn says by these what we say ourselves, or what only concerns its own life.
-QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access")
+QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
 
 
 class JsonLines(logging.Formatter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,14 +16,14 @@ from starlette.routing import Route
 
 from pgsweep import errors, sources
 from pgsweep.db import Session
-from pgsweep.model import Snapshot
+from pgsweep.model import Day, Snapshot
 from pgsweep.report import live_model, palette
 from pgsweep.serve import draw, html, views
 from pgsweep.serve.desk import BusyError, Desk
 from pgsweep.serve.diary import Diary
 from pgsweep.serve.diary_plots import Notes
 from pgsweep.serve.guard import is_here
-from pgsweep.serve.signin import COOKIE, SignIn, Visitor
+from pgsweep.serve.signin import SignIn, Visitor
 from pgsweep.watcher import Watcher
 
 # How old what is shown may be, and for how long a page waits for the server, in seconds.
@@ -80,21 +81,23 @@ class Pages:
     """Answers the requests for pages."""
 
     def __init__(self, desk: Desk, sign_in: SignIn | None, acts: bool) -> None:
-        self.desk, self.sign_in, self._acts = desk, sign_in, acts
+        self.desk, self.sign_in, self.acts = desk, sign_in, acts
+        self._drawing = asyncio.Lock()
+        self._drawn: tuple[Day, Values] | None = None
         self.diary = Diary()
         self._watcher = Watcher()
 
     def routes(self) -> list[Route]:
         """Return the addresses of all pages."""
         return [
-            Route("/", self._page("now.html.j2", self._now)),
-            Route("/next", self._page("next.html.j2", self._next)),
-            Route("/tables", self._page("tables.html.j2", self._tables)),
-            Route("/catalogs", self._page("tables.html.j2", self._tables)),
-            Route("/table/{datid:int}/{relid:int}", self._page("table.html.j2", self._table)),
-            Route("/day", self._page("day.html.j2", self._day)),
-            Route("/horizon", self._page("horizon.html.j2", self._horizon)),
-            Route("/budget", self._page("budget.html.j2", self._budget)),
+            Route("/", self._page("now.html.j2", self._now, 2)),
+            Route("/next", self._page("next.html.j2", self._next, 2)),
+            Route("/tables", self._page("tables.html.j2", self._tables, 15)),
+            Route("/catalogs", self._page("tables.html.j2", self._tables, 15)),
+            Route("/table/{datid}/{relid}", self._page("table.html.j2", self._table, 5)),
+            Route("/day", self._page("day.html.j2", self._day, 60)),
+            Route("/horizon", self._page("horizon.html.j2", self._horizon, 2)),
+            Route("/budget", self._page("budget.html.j2", self._budget, 2)),
             Route("/static/{digest}/{name}", _static),
         ]
 
@@ -104,10 +107,10 @@ class Pages:
         """Return who looks. None means that nobody may who looks like this."""
         visitor = None
         if self.sign_in is not None:
-            visitor = self.sign_in.visitor(request.cookies.get(COOKIE))
+            visitor = self.sign_in.visitor(request.cookies.get(self.sign_in.cookie))
         if visitor is None and not is_here(request.scope):
             return None
-        return Who(visitor, self._acts and visitor is not None)
+        return Who(visitor, self.acts and visitor is not None)
 
     def turned_away(self, request: Request) -> Response:
         """Return the answer for those who may not look."""
@@ -133,7 +136,7 @@ class Pages:
             "nav": NAV,
             "part": part,
             "who": who,
-            "may_sign_in": self.sign_in is not None and self._acts,
+            "may_sign_in": self.sign_in is not None and self.acts,
             "said": said,
             "failed": failed,
             "style": address("style.css"),
@@ -141,14 +144,19 @@ class Pages:
             "top": None,
             "trouble": None,
             "reading": False,
-            "every_s": 2,
+            "every_s": 0,
             **values,
         }
         return HTMLResponse(html.environment().get_template(template).render(filled), status)
 
     def _page(
-        self, template: str, find: Callable[[Request, float], Awaitable[Values]]
+        self, template: str, find: Callable[[Request, float], Awaitable[Values]], every_s: int
     ) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers for a page that is read again every so many seconds."""
+
+        def answer(request: Request, who: Who, values: Values, status: int = 200) -> Response:
+            return self.answer(request, who, template, {"every_s": every_s, **values}, status)
+
         async def page(request: Request) -> Response:
             who = self.who(request)
             if who is None:
@@ -158,20 +166,15 @@ class Pages:
                 values = await find(request, PATIENCE_S if part else FIRST_S)
             except BusyError as exc:
                 if part:
-                    return self._failed(request, who, template, exc, 503)
-                return self.answer(request, who, template, {"reading": True})
+                    return answer(request, who, {"trouble": exc}, 503)
+                return answer(request, who, {"reading": True})
             except errors.UsageError as exc:
-                return self._failed(request, who, template, exc, 404)
+                return answer(request, who, {"trouble": exc}, 404)
             except errors.PgsweepError as exc:
-                return self._failed(request, who, template, exc, 503)
-            return self.answer(request, who, template, values)
+                return answer(request, who, {"trouble": exc}, 503)
+            return answer(request, who, values)
 
         return page
-
-    def _failed(
-        self, request: Request, who: Who, template: str, exc: errors.PgsweepError, status: int
-    ) -> Response:
-        return self.answer(request, who, template, {"trouble": exc}, status)
 
     # -- the pages ---------------------------------------------------------------
 
@@ -196,19 +199,17 @@ class Pages:
             asked.get("by", "score"),
             catalogs=request.url.path == "/catalogs",
         )
-        return {"tables": shown, "orders": tuple(views.ORDERS), "every_s": 15}
+        return {"tables": shown, "orders": tuple(views.ORDERS)}
 
     async def _table(self, request: Request, patience_s: float) -> Values:
-        datid, relid = request.path_params["datid"], request.path_params["relid"]
-        if max(datid, relid) >= 1 << 32:
-            raise errors.UsageError("there is no such table")
+        datid, relid = (oid(request.path_params[name]) for name in ("datid", "relid"))
         found = await self.desk.look(
             ("table", datid, relid),
             lambda session: views.read_table(session, datid, relid),
             NOW_S * 5,
             patience_s,
         )
-        return {"table": views.one_table(found, datid, relid), "every_s": 5}
+        return {"table": views.one_table(found, datid, relid)}
 
     async def _horizon(self, _: Request, patience_s: float) -> Values:
         found = await self.snapshot(patience_s)
@@ -219,25 +220,40 @@ class Pages:
         return {"budget": views.budget(*found)}
 
     async def _day(self, _: Request, patience_s: float) -> Values:
-        notes = Notes(self.diary.minutes(), self.diary.checkpoints())
-        found = await self.desk.look(
-            "day", lambda session: read_day(session, notes), DAY_S, patience_s
-        )
-        return {**found, "diary_since": self.diary.since}
+        day = await self.desk.look("day", read_day, DAY_S, patience_s)
+        try:
+            # Drawing goes on where a page has waited long enough.
+            drawn = await asyncio.wait_for(asyncio.shield(self._plots(day)), patience_s)
+        except asyncio.TimeoutError:
+            raise BusyError("the plots are being drawn") from None
+        return {"today": live_model.build(day), "diary_since": self.diary.since, **drawn}
+
+    async def _plots(self, day: Day) -> Values:
+        """Draw a day once, beside the event loop and whoever reads the server."""
+        async with self._drawing:
+            if self._drawn is None or self._drawn[0] is not day:
+                notes = Notes(self.diary.minutes(), self.diary.checkpoints())
+                plots, missing = await asyncio.to_thread(draw.plots, day, notes)
+                self._drawn = day, {"plots": plots, "missing": missing}
+            return self._drawn[1]
 
 
-def read_day(session: Session, notes: Notes) -> Values:
-    """Read the last day and draw it. Without the packages for that there are tables only."""
-    session.require_extension()
+def read_day(session: Session) -> Day:
+    """Read the last day."""
     if not session.views().extension:
         raise errors.UsageError(
             f'database "{session.dbname}" has no pg_sweep, and nobody else keeps a day',
             "Run CREATE EXTENSION pg_sweep there.",
         )
-    day = sources.day(session)
-    drawn, missing = draw.plots(day, notes)
-    today = live_model.build(day)
-    return {"today": today, "plots": drawn, "missing": missing, "every_s": 60}
+    session.require_extension()
+    return sources.day(session)
+
+
+def oid(text: str) -> int:
+    """Return an object identifier of an address."""
+    if not text.isascii() or not text.isdigit() or len(text) > 10 or int(text) >= 1 << 32:
+        raise errors.UsageError("there is no such table")
+    return int(text)
 
 
 async def _static(request: Request) -> Response:

@@ -78,6 +78,8 @@ def run(app: Starlette, listening: socket.socket) -> None:
         app,
         http=Impatient,
         ws="none",
+        # A proxy on this machine says for whom it asks. On a socket for both its address is mapped.
+        forwarded_allow_ips=["127.0.0.0/8", "::1", "::ffff:127.0.0.0/104"],
         log_config=None,
         access_log=False,
         server_header=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import secrets
@@ -13,11 +14,12 @@ from pathlib import Path
 
 from pgsweep import errors
 
-COOKIE = "pgsweep"
 LASTS_S = 12 * 3600.0
 VISITORS = 64
-# After so many wrong tokens nobody is let in for a while.
+# After so many wrong tokens nobody is let in from that address for a while.
 TRIES = 5
+# So many addresses are remembered.
+CLIENTS = 1000
 PAUSE_S = 30.0
 SHORTEST_TOKEN = 16
 
@@ -59,7 +61,9 @@ def _existing(file: Path) -> str:
         raise errors.UsageError(f'cannot read token file "{file}": {exc.strerror}') from exc
     except UnicodeDecodeError as exc:
         raise errors.UsageError(f'token file "{file}" is not text') from exc
-    if stat.S_IMODE(mode) & 0o077:
+    # A group that systemd gives its own credentials to is the service's.
+    others = 0o037 if _is_credential(file) else 0o077
+    if stat.S_IMODE(mode) & others:
         raise errors.UsageError(
             f'token file "{file}" can be read or written by others', f'Run chmod 600 "{file}".'
         )
@@ -71,31 +75,50 @@ def _existing(file: Path) -> str:
     return token
 
 
+def _is_credential(file: Path) -> bool:
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    return bool(folder) and file.parent == Path(str(folder))
+
+
+@dataclass
+class Tries:
+    """The wrong tokens of one address."""
+
+    wrong: int = 0
+    closed_until: float = 0.0
+
+
 class SignIn:
     """Lets in who knows the token."""
 
     def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._token = token.encode()
+        # Cookies know no ports. So each token has a name of its own.
+        self.cookie = "pgsweep-" + hashlib.sha256(self._token).hexdigest()[:8]
         self._clock = clock
         self._visitors: dict[str, Visitor] = {}
-        self._wrong = 0
-        self._closed_until = 0.0
+        self._tries: dict[str, Tries] = {}
 
-    def closed(self) -> bool:
-        """Return whether nobody is let in for a while."""
-        return self._clock() < self._closed_until
+    def closed(self, client: str) -> bool:
+        """Return whether nobody from this address is let in for a while."""
+        found = self._tries.get(client)
+        return found is not None and self._clock() < found.closed_until
 
-    def enter(self, token: str) -> str | None:
+    def enter(self, token: str, client: str) -> str | None:
         """Return the cookie of a new visitor. None means that the token is wrong."""
-        if self.closed():
+        if self.closed(client):
             return None
-        if not hmac.compare_digest(token.strip().encode(), self._token):
-            self._wrong += 1
-            if self._wrong >= TRIES:
-                self._wrong, self._closed_until = 0, self._clock() + PAUSE_S
-            return None
-        self._wrong = 0
         now = self._clock()
+        if not hmac.compare_digest(token.strip().encode(), self._token):
+            tries = self._tries.pop(client, Tries())
+            tries.wrong += 1
+            if tries.wrong >= TRIES:
+                tries = Tries(closed_until=now + PAUSE_S)
+            self._tries[client] = tries
+            while len(self._tries) > CLIENTS:
+                del self._tries[next(iter(self._tries))]
+            return None
+        self._tries.pop(client, None)
         for cookie in [known for known, who in self._visitors.items() if who.until < now]:
             del self._visitors[cookie]
         while len(self._visitors) >= VISITORS:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from rich.text import Text
 
-from pgsweep import compute, sources
+from pgsweep import compute, core_views, errors, sources
 from pgsweep.compute import Line
 from pgsweep.db import Session
 from pgsweep.model import (
@@ -281,24 +281,18 @@ class Story:
 
 def read_table(session: Session, datid: int, relid: int) -> Story:
     """Read what is known of a table, in its own database for what only that one knows."""
-    watcher = Watcher()
-    names = {row.datid: row.datname for row in sources.databases(session)} if datid else {}
-    if datid and datid != session.datid():
-        dbname = names.get(datid, "")
-        history = watcher.history(session, TableKey(datid, relid, f"oid {relid}"))
-        with session.beside(dbname) as other:
-            return replace(_read_here(other, relid), history=history, dbname=dbname)
-    history = watcher.history(session, TableKey(datid or None, relid, f"oid {relid}"))
-    return replace(_read_here(session, relid), history=history)
-
-
-def _read_here(session: Session, relid: int) -> Story:
-    table = next((row for row in sources.tables(session).rows if row.relid == relid), None)
-    causes: tuple[Cause, ...] = ()
-    if table is not None and session.views().explain:
-        causes = session.explain(relid)
-    empty = TableHistory(TableKey(None, relid, ""), session.server().now)
-    return Story(empty, table, causes, session.dbname)
+    # None stands for the catalogs that all databases share, which each of them has.
+    key = TableKey(datid or None, relid, f"oid {relid}")
+    history = Watcher().history(session, key)
+    if datid in (0, session.datid()):
+        table, causes = sources.table(session, relid)
+        return Story(history, table, causes, session.dbname)
+    names = {row.datid: row.datname for row in core_views.databases(session)}
+    if datid not in names:
+        raise errors.UsageError("the database of this table does not exist any more")
+    with session.beside(names[datid]) as other:
+        table, causes = sources.table(other, relid)
+    return Story(history, table, causes, names[datid])
 
 
 def one_table(found: Story, datid: int, relid: int) -> OneTable:

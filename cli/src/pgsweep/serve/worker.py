@@ -49,6 +49,9 @@ class Worker:
 
     def _run(self) -> None:
         while (work := self._given.get()) is not None:
+            if work.answer.cancelled():
+                # Nobody waits for it any more, and what a button asked for comes in time or never.
+                continue
             try:
                 found, failure = work.what(), None
             except Exception as exc:

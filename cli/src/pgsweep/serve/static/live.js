@@ -5,26 +5,40 @@
 (() => {
   const live = document.getElementById("live");
   const lost = document.getElementById("lost");
+  const pause = document.getElementById("pause");
   const everyMs = 1000 * Number(live.dataset.every);
+  const PATIENCE_MS = 15000;
   let last = null;
+  let paused = false;
 
-  function selecting() {
+  // Somebody is selecting text, about to type or to choose something, or pressing a button.
+  function busy() {
     const chosen = document.getSelection();
-    return chosen !== null && !chosen.isCollapsed && live.contains(chosen.anchorNode);
+    const focused = document.activeElement;
+    return (
+      (chosen !== null && !chosen.isCollapsed && live.contains(chosen.anchorNode)) ||
+      (live.contains(focused) && focused.matches("input, select")) ||
+      live.querySelector(":active") !== null
+    );
   }
 
-  // Somebody is about to type or to choose something.
-  function filling() {
-    const focused = document.activeElement;
-    return live.contains(focused) && focused.matches("input, select");
+  // How to find an element again: by its id, by where it leads, or as a part of what has an id.
+  function place(element) {
+    if (element.id) return `#${CSS.escape(element.id)}`;
+    const href = element.getAttribute("href");
+    if (href !== null) return `a[href="${CSS.escape(href)}"]`;
+    const owner = element.closest("details[id]");
+    if (owner !== null) return `#${CSS.escape(owner.id)} > summary`;
+    return element.matches(".scroll") ? ".scroll" : null;
   }
 
   function put(html) {
-    if (html === last || selecting() || filling()) return;
+    if (html === last || paused || busy()) return;
     const focused = live.contains(document.activeElement) ? document.activeElement : null;
+    const where = focused === null ? null : place(focused);
+    const which = where === null ? -1 : [...live.querySelectorAll(where)].indexOf(focused);
     const open = [...live.querySelectorAll("details[open]")].map((each) => each.id);
     const scrolled = [...live.querySelectorAll(".scroll")].map((each) => each.scrollLeft);
-    const region = focused === null ? -1 : [...live.querySelectorAll(".scroll")].indexOf(focused);
     live.innerHTML = html;
     last = html;
     // The page of a table learns its name later.
@@ -34,10 +48,8 @@
       document.title = `${named.textContent} · pg_sweep`;
     }
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-    const regions = live.querySelectorAll(".scroll");
-    regions.forEach((each, i) => (each.scrollLeft = scrolled[i] ?? 0));
-    const again = focused?.id ? document.getElementById(focused.id) : regions[region];
-    again?.focus({ preventScroll: true });
+    live.querySelectorAll(".scroll").forEach((each, i) => (each.scrollLeft = scrolled[i] ?? 0));
+    if (which >= 0) live.querySelectorAll(where)[which]?.focus({ preventScroll: true });
   }
 
   function tell(trouble) {
@@ -45,17 +57,26 @@
     if (lost.textContent !== trouble) lost.textContent = trouble;
   }
 
+  async function look() {
+    const address = new URL(location.href);
+    address.searchParams.set("part", "1");
+    address.hash = "";
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const answer = await fetch(address, { redirect: "manual", cache: "no-store", signal });
+    if (answer.type === "opaqueredirect") {
+      tell("✗ You are not signed in any more. Load the page again to sign in.");
+      return;
+    }
+    const type = answer.headers.get("content-type") ?? "";
+    if (!type.startsWith("text/html")) throw new Error(`answer ${answer.status}`);
+    put(await answer.text());
+    tell("");
+  }
+
   async function again() {
-    if (!document.hidden) {
-      const address = new URL(location.href);
-      address.searchParams.set("part", "1");
-      address.hash = "";
+    if (!document.hidden && !paused) {
       try {
-        const answer = await fetch(address, { redirect: "error", cache: "no-store" });
-        const type = answer.headers.get("content-type") ?? "";
-        if (!type.startsWith("text/html")) throw new Error(`answer ${answer.status}`);
-        put(await answer.text());
-        tell("");
+        await look();
       } catch {
         tell("✗ pgsweep serve does not answer. What is shown is old. It is asked again every few seconds.");
       }
@@ -63,5 +84,13 @@
     setTimeout(again, everyMs);
   }
 
-  if (everyMs > 0) setTimeout(again, "reading" in live.dataset ? 0 : everyMs);
+  if (everyMs > 0) {
+    pause.hidden = false;
+    pause.addEventListener("click", () => {
+      paused = !paused;
+      pause.setAttribute("aria-pressed", String(paused));
+      pause.textContent = paused ? "Go on" : "Pause";
+    });
+    setTimeout(again, "reading" in live.dataset ? 0 : everyMs);
+  }
 })();
