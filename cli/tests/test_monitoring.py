@@ -196,15 +196,18 @@ def load(server: ThrowawayServer) -> None:
     server.psql("postgres", "CREATE EXTENSION pg_sweep")
     server.psql("postgres", "CREATE ROLE watcher LOGIN IN ROLE pg_monitor")
     server.run(["pgbench", *server.flags("postgres")[:-1], "-i", "-q", "postgres"])
-    # The worker is busy with one of these for minutes, and the others wait.
+    # The worker is busy with one of these for minutes, and the others wait. Nothing begins until
+    # each page that a vacuum changes is written and logged whole.
+    server.psql("postgres", "SELECT sweep.hold('1 h')")
     for name in ENDLESS:
         rows = "SELECT i, repeat('x', 700) AS filler FROM generate_series(1, 60000) AS i"
         write(server, "postgres", f"CREATE TABLE {name} AS {rows}")
-    server.psql("postgres", "VACUUM ANALYZE pgbench_tellers")
-    for name in ENDLESS:
+        # A last run tells how long the next one takes.
+        server.psql("postgres", f"VACUUM {name}")
         write(server, "postgres", f"DELETE FROM {name} WHERE i % 3 = 0")
-    # From here on each page that a vacuum changes is written and logged whole.
+    server.psql("postgres", "VACUUM ANALYZE pgbench_tellers")
     server.psql("postgres", "CHECKPOINT")
+    server.psql("postgres", "SELECT sweep.hold('0')")
     server.psql("postgres", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'lunch'")
     flags = [*server.flags("postgres")[:-1], "-n", "-c", "2", "-R", "50", "-T", "3600"]
     server.start(["pgbench", *flags, "postgres"], log="pgbench.log")

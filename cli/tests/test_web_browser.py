@@ -101,12 +101,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         server = stack.enter_context(ThrowawayServer(default_pg_config(), SETTINGS))
         server.psql("postgres", "CREATE EXTENSION pg_sweep")
         quoted = HOSTILE.replace('"', '""')
-        for name in ("huge", "large", f'"{quoted}"'):
+        # Nothing begins until each page that a vacuum changes is written and logged whole.
+        server.psql("postgres", "SELECT sweep.hold('1 h')")
+        names = ("huge", "large", f'"{quoted}"')
+        for name in names:
             rows = "SELECT i, repeat('x', 700) FROM generate_series(1, 60000) AS i"
             write(server, "postgres", f"CREATE TABLE {name} (i, filler) AS {rows}")
-        for name in (f'"{quoted}"', "large", "huge"):
             write(server, "postgres", f"DELETE FROM {name} WHERE i % 3 = 0")
         server.psql("postgres", "CHECKPOINT")
+        server.psql("postgres", "SELECT sweep.hold('0')")
         server.psql("postgres", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'lunch'")
         yield serve(stack, server, tmp_path_factory.mktemp("web"))
 

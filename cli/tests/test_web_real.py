@@ -126,9 +126,12 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
         write(server, "postgres", f'DELETE FROM "{quoted}"')
         write(server, "other", "CREATE TABLE elsewhere AS SELECT generate_series(1, 500) AS i")
         rows = "SELECT i, repeat('x', 700) FROM generate_series(1, 60000) AS i"
+        # Nothing begins until each page that a vacuum changes is written and logged whole.
+        server.psql("postgres", "SELECT sweep.hold('1 h')")
         write(server, "postgres", f"CREATE TABLE huge (i, filler) AS {rows}")
         write(server, "postgres", "DELETE FROM huge WHERE i % 3 = 0")
         server.psql("postgres", "CHECKPOINT")
+        server.psql("postgres", "SELECT sweep.hold('0')")
         arguments = (*server.flags("postgres"), "--act", "--token-file", str(token_file))
         serving = stack.enter_context(Serving(*arguments))
         yield Real(server, serving, token_file.read_text().strip())
