@@ -33,6 +33,7 @@ pytestmark = [
 ]
 
 PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 DESK, PHONE = 1440, 390
 PAGES = {
     "now": "/",
@@ -118,7 +119,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(viewport={"width": DESK, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
-    expect.set_options(timeout=PATIENCE_MS)
     found = context.new_page()
     yield found
     context.close()

@@ -10,6 +10,9 @@
   const PATIENCE_MS = 15000;
   let last = null;
   let paused = false;
+  // Without contents it is tried again soon.
+  let settled = false;
+  const SOON_MS = 2000;
 
   // Somebody is selecting text, about to type or to choose something, or pressing a button.
   function busy() {
@@ -69,6 +72,7 @@
     }
     const type = answer.headers.get("content-type") ?? "";
     if (!type.startsWith("text/html")) throw new Error(`answer ${answer.status}`);
+    settled = answer.ok;
     put(await answer.text());
     tell("");
   }
@@ -81,7 +85,7 @@
         tell("✗ pgsweep serve does not answer. What is shown is old. It is asked again every few seconds.");
       }
     }
-    setTimeout(again, everyMs);
+    setTimeout(again, settled ? everyMs : Math.min(everyMs, SOON_MS));
   }
 
   if (everyMs > 0) {
