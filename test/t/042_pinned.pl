@@ -106,7 +106,7 @@ others_are_looked_after('code that catches the cancel');
 my $offset = log_size($node);
 my ($rc, undef, $err) = $node->psql('prey', "SET lock_timeout = '20s'; ALTER TABLE stubborn ADD more int", extra_params => [ '-U', 'mallory' ]);
 is($rc, 0, 'code that catches the cancel: who wants the table gets it') or diag($err);
-like(log_since($node, $offset), qr/worker with PID \d+ is ended, because its vacuum has ignored a cancel request/, 'and the log says how');
+log_poll_ok($node, qr/worker with PID \d+ is ended, because its vacuum has ignored a cancel request/, $offset, 'and the log says how');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'stubborn' AND decision = 'cancelled' AND not_before > last_at + interval '4 min'",
 	'its table is left alone for a while');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'stubborn' AND outcome = 'cancelled'", 'its run is recorded');
