@@ -24,4 +24,7 @@ typedef void (*BufferScanSink) (int file, BlockNumber block, Buffer buffer, void
 extern void buffer_scan(int first, int count, const BufferScanFile *files, int nfiles,
 						BufferScanSink sink, void *arg);
 
+/* Which buffer does the clock sweep look at next, to use it for another page? */
+extern int	buffer_scan_hand(void);
+
 #endif							/* SWEEP_BUFFER_SCAN_H */

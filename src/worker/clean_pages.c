@@ -4,13 +4,15 @@
  *		buffers, and are to be written anyway.
  *
  * One pass over the headers of the buffers serves all tables of a database.
- * It goes on where the last one has ended, whichever worker that was.
+ * It begins at the clock hand, and goes on where the last one has ended,
+ * whichever worker that was (policy/rotation).
  */
 #include "worker/clean_pages.h"
 
 #include "access/xact.h"
 #include "utils/rel.h"
 
+#include "policy/rotation.h"
 #include "server/buffer_scan.h"
 #include "server/clock.h"
 #include "server/compat.h"
@@ -94,22 +96,23 @@ scan_buffers(Pass *pass, bool (*must_stop) (void))
 {
 	int			step = Max(sweep_cleaner_scan_rate / (1000 / STEP_MS), 1);
 	int			wanted = (int) Min((int64) NBuffers, (int64) step * (PASS_MS / STEP_MS));
-	int			left = wanted;
+	Rotation	rotation = rotation_begin(NBuffers, wanted, buffer_scan_hand(),
+										  (int) (pg_atomic_read_u32(&sweep_shared->cleanings.next_buffer) % (uint32) NBuffers));
 	bool		stopped = false;
-	int			at = (int) (pg_atomic_read_u32(&sweep_shared->cleanings.next_buffer) % (uint32) NBuffers);
 
-	while (left > 0 && pass->nfound < PASS_PAGES && !(stopped = must_stop()))
+	while (rotation.left > 0 && pass->nfound < PASS_PAGES && !(stopped = must_stop()))
 	{
-		int			count = Min(Min(step, left), NBuffers - at);
+		int			first;
+		int			count = rotation_next(&rotation, step, &first);
 
-		buffer_scan(at, count, pass->files, pass->nfiles, add_page, pass);
-		left -= count;
-		at = (at + count) % NBuffers;
-		if (left > 0)
+		buffer_scan(first, count, pass->files, pass->nfiles, add_page, pass);
+		if (pass->nfound > PASS_PAGES / 2)
+			rotation_leave_hand(&rotation);
+		if (rotation.left > 0)
 			clock_wait_until(clock_after(clock_now(), STEP_MS));
 	}
-	pg_atomic_write_u32(&sweep_shared->cleanings.next_buffer, (uint32) at);
-	pass->all_seen = wanted == NBuffers && left == 0;
+	pg_atomic_write_u32(&sweep_shared->cleanings.next_buffer, (uint32) rotation.at);
+	pass->all_seen = wanted == NBuffers && rotation.left == 0;
 	return !stopped;
 }
 

@@ -19,10 +19,10 @@ typedef struct CleanPages
 } CleanPages;
 
 /*
- * Looks for such pages, at sweep.cleaner_scan_rate, from where the last pass
- * ended, and for some seconds at most.  It returns those of each table, or
- * NULL if must_stop(), which is asked now and then, says so.  *all_seen: were
- * all buffers looked at?
+ * Looks for such pages, at sweep.cleaner_scan_rate, first where they are about
+ * to leave the cache, and for some seconds at most.  It returns those of each
+ * table, or NULL if must_stop(), which is asked now and then, says so.
+ * *all_seen: were all buffers looked at?
  */
 extern CleanPages *clean_pages_find(const DecisionKey *tables, int count, bool (*must_stop) (void),
 									bool *all_seen);
