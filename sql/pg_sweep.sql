@@ -87,6 +87,14 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_cleanings_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
+CREATE FUNCTION sweep_internal.get_audit(
+	OUT called_at timestamptz, OUT datid oid, OUT pid integer, OUT usename text, OUT role text,
+	OUT application_name text, OUT command text, OUT relid oid, OUT schemaname text, OUT relname text,
+	OUT vacuum_pid integer, OUT detail text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_audit_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
 CREATE FUNCTION sweep_internal.get_status(
 	OUT library_version text, OUT server_version_built integer,
 	OUT mode text, OUT effective_mode text, OUT reason text,
@@ -225,6 +233,14 @@ FROM sweep_internal.get_cleanings() s
 
 COMMENT ON VIEW sweep.cleanings IS 'one row per table with sparse garbage: are its dead rows removed one by one, and why or why not';
 
+CREATE VIEW sweep.audit AS
+SELECT s.called_at, s.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname,
+       s.pid, s.usename, s.role, s.application_name, s.command, s.relid, s.schemaname, s.relname, s.vacuum_pid, s.detail
+FROM sweep_internal.get_audit() s
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid;
+
+COMMENT ON VIEW sweep.audit IS 'one row per call of a function that acts, since the server was started: who held, slowed, cancelled, snoozed or set what. The oldest first';
+
 CREATE VIEW sweep.status AS
 SELECT x.extversion AS sql_version, s.*
 FROM sweep_internal.get_status() s
@@ -303,7 +319,7 @@ GRANT USAGE ON SCHEMA sweep TO pg_database_owner;
 GRANT SELECT ON sweep.table_settings TO pg_database_owner;
 GRANT EXECUTE ON FUNCTION
 	sweep_internal.get_progress(), sweep_internal.get_runs(), sweep_internal.get_databases(),
-	sweep_internal.get_decisions(), sweep_internal.get_cleanings(), sweep_internal.get_status(), sweep_internal.get_features(),
+	sweep_internal.get_decisions(), sweep_internal.get_cleanings(), sweep_internal.get_audit(), sweep_internal.get_status(), sweep_internal.get_features(),
 	sweep_internal.get_relation(oid), sweep_internal.get_readable(text)
 TO pg_monitor;
 

@@ -22,6 +22,7 @@
 #include "server/breaker.h"
 #include "server/features.h"
 #include "settings.h"
+#include "state/audit.h"
 #include "state/budget.h"
 #include "state/cleanings.h"
 #include "state/decisions.h"
@@ -45,6 +46,7 @@ typedef enum SweepLock
 	LOCK_REQUESTS,
 	LOCK_STEER,
 	LOCK_CLEANINGS,
+	LOCK_AUDIT,
 	LOCK_COUNT
 } SweepLock;
 
@@ -126,6 +128,7 @@ typedef struct SweepShared
 	SurveyQueue surveys;
 	RequestQueue requests;
 	CleaningState cleanings;
+	AuditState	audit;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];

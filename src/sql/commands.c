@@ -26,6 +26,7 @@
 #include "server/clock.h"
 #include "server/compat.h"
 #include "shmem.h"
+#include "sql/audit_calls.h"
 #include "sql/run_target.h"
 #include "sql/vacuumable.h"
 #include "state/duration.h"
@@ -76,6 +77,7 @@ sweep_cancel_0_1(PG_FUNCTION_ARGS)
 	int			pid;
 	MeterSlot	slot;
 	DecisionKey snoozed = {0};
+	TimestampTz now = clock_now();
 
 	shmem_require();
 	if (PG_ARGISNULL(0))
@@ -107,6 +109,8 @@ sweep_cancel_0_1(PG_FUNCTION_ARGS)
 				(errmsg("could not send signal to process %d: %m", pid)));
 		PG_RETURN_BOOL(false);
 	}
+	audit_vacuum("cancel", &slot, PG_ARGISNULL(1) ? NULL :
+				 psprintf("snoozed %s", audit_until(duration_end(PG_GETARG_INTERVAL_P(1), now), now)));
 	PG_RETURN_BOOL(true);
 }
 
@@ -116,6 +120,7 @@ sweep_reset_runs_0_1(PG_FUNCTION_ARGS)
 {
 	shmem_require();
 	ledger_reset();
+	audit_server("reset_runs", NULL);
 	PG_RETURN_VOID();
 }
 
@@ -131,5 +136,6 @@ sweep_rearm_0_1(PG_FUNCTION_ARGS)
 		ledger_begin_again();	/* what ended meanwhile is not known */
 	shmem_wake_launcher();
 	shmem_wake_governor();
+	audit_server("rearm", was_off ? NULL : "it was not off");
 	PG_RETURN_BOOL(was_off);
 }

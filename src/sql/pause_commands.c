@@ -12,6 +12,7 @@
 #include "sql/distributed.h"
 #include "sql/vacuumable.h"
 #include "state/duration.h"
+#include "sql/audit_calls.h"
 #include "state/hold.h"
 #include "state/snooze.h"
 
@@ -42,6 +43,7 @@ sweep_snooze_0_1(PG_FUNCTION_ARGS)
 		else
 			snooze_begin(tables[i].key, tables[i].schemaname, tables[i].relname, until);
 	}
+	audit_table("snooze", &named, audit_until(until, now));
 	if (until == now)
 	{
 		shmem_wake_launcher();
@@ -60,6 +62,7 @@ sweep_hold_0_1(PG_FUNCTION_ARGS)
 	shmem_require();
 	until = duration_end(PG_GETARG_INTERVAL_P(0), now);
 	(void) hold_set(until == now ? 0 : until);
+	audit_server("hold", audit_until(until, now));
 	shmem_wake_launcher();
 	if (until == now)
 		PG_RETURN_NULL();

@@ -17,6 +17,7 @@
 #include "utils/syscache.h"
 
 #include "shmem.h"
+#include "sql/audit_calls.h"
 #include "sql/distributed.h"
 #include "sql/vacuumable.h"
 #include "state/requests.h"
@@ -140,20 +141,26 @@ sweep_vacuum_0_1(PG_FUNCTION_ARGS)
 {
 	bool		aux = PG_GETARG_BOOL(1);
 	Vacuumable	table;
+	int64		id;
 
 	shmem_require();
 	vacuumable_check(PG_GETARG_OID(0), &table);
 	distributed_refuse(&table, aux ? "sweep.vacuum('%s', aux => true)" : "sweep.vacuum('%s')");
 	require_service();
-	PG_RETURN_INT64(put(&table, aux ? ASK_VACUUM_AUX : ASK_VACUUM));
+	id = put(&table, aux ? ASK_VACUUM_AUX : ASK_VACUUM);
+	if (id != 0)
+		audit_table("vacuum", &table, aux ? "aux" : NULL);
+	PG_RETURN_INT64(id);
 }
 
 PG_FUNCTION_INFO_V1(sweep_clean_0_1);
 Datum
 sweep_clean_0_1(PG_FUNCTION_ARGS)
 {
+	bool		by_row = PG_GETARG_BOOL(1);
 	Vacuumable	table;
 	const TableSettings *own;
+	int64		id;
 
 	shmem_require();
 	vacuumable_check(PG_GETARG_OID(0), &table);
@@ -166,5 +173,8 @@ sweep_clean_0_1(PG_FUNCTION_ARGS)
 				 sweep_cleaner ? errmsg("\"cleaner\" is off for table \"%s\"", table.relname) :
 				 errmsg("\"sweep.cleaner\" is off"),
 				 errhint("Set it to \"on\", or have the table vacuumed by sweep.vacuum().")));
-	PG_RETURN_INT64(put(&table, PG_GETARG_BOOL(1) ? ASK_CLEAN_BY_ROW : ASK_CLEAN));
+	id = put(&table, by_row ? ASK_CLEAN_BY_ROW : ASK_CLEAN);
+	if (id != 0)
+		audit_table("clean", &table, by_row ? "by_row" : NULL);
+	PG_RETURN_INT64(id);
 }

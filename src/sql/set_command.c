@@ -21,6 +21,7 @@
 #include "utils/syscache.h"
 
 #include "shmem.h"
+#include "sql/audit_calls.h"
 #include "sql/distributed.h"
 #include "sql/vacuumable.h"
 #include "state/surveys.h"
@@ -160,5 +161,6 @@ sweep_set_0_1(PG_FUNCTION_ARGS)
 											quote_literal_cstr(name), quote_literal_cstr(value)));
 	write_setting(table.relid, name, value);
 	surveys_ask_at_commit();
+	audit_table("set", &table, value ? psprintf("%s = '%s'", name, value) : psprintf("%s = NULL", name));
 	PG_RETURN_VOID();
 }

@@ -9,12 +9,14 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
 #include "server/clock.h"
 #include "settings.h"
 #include "shmem.h"
+#include "sql/audit_calls.h"
 #include "sql/run_target.h"
 #include "state/budget.h"
 
@@ -96,7 +98,7 @@ find_steerable(int pid, MeterSlot *slot, uint32 *run)
 }
 
 /* A parallel vacuum is steered by its leader, and its workers with it. */
-static bool
+static void
 set_steer(int pid, int index, uint32 run, Steer steer)
 {
 	int			others = 0;
@@ -123,7 +125,6 @@ set_steer(int pid, int index, uint32 run, Steer steer)
 	}
 	LWLockRelease(shmem_lock(LOCK_STEER));
 	shmem_wake_governor();
-	return true;
 }
 
 /* MB/s as given.  Negative if it was not given. */
@@ -163,6 +164,23 @@ rate_now(const MeterSlot *slot)
 		((double) (last->at - first->at) / 1000000.0);
 }
 
+static const char *
+limits_text(const Steer *steer)
+{
+	StringInfoData text;
+
+	if (steer->until != 0)
+		return "paused for a minute";
+	initStringInfo(&text);
+	if (steer->limit.total > 0)
+		appendStringInfo(&text, "%.1f MB/s in all", steer->limit.total / RATES_MB);
+	if (steer->limit.write > 0)
+		appendStringInfo(&text, "write_limit %.1f MB/s", steer->limit.write / RATES_MB);
+	if (steer->limit.read > 0)
+		appendStringInfo(&text, "%sread_limit %.1f MB/s", text.len > 0 ? ", " : "", steer->limit.read / RATES_MB);
+	return text.data;
+}
+
 /* Without limits it is half of what the vacuum does now. */
 PG_FUNCTION_INFO_V1(sweep_slow_0_1);
 Datum
@@ -197,7 +215,9 @@ sweep_slow_0_1(PG_FUNCTION_ARGS)
 		steer.limit.write = write * RATES_MB;
 	if (read >= PAUSE_MB_S)
 		steer.limit.read = read * RATES_MB;
-	PG_RETURN_BOOL(set_steer(pid, index, run, steer));
+	set_steer(pid, index, run, steer);
+	audit_vacuum("slow", &slot, limits_text(&steer));
+	PG_RETURN_BOOL(true);
 }
 
 PG_FUNCTION_INFO_V1(sweep_hurry_0_1);
@@ -214,7 +234,9 @@ sweep_hurry_0_1(PG_FUNCTION_ARGS)
 	index = find_steerable(pid, &slot, &run);
 	if (index < 0)
 		PG_RETURN_BOOL(false);
-	PG_RETURN_BOOL(set_steer(pid, index, run, steer));
+	set_steer(pid, index, run, steer);
+	audit_vacuum("hurry", &slot, NULL);
+	PG_RETURN_BOOL(true);
 }
 
 PG_FUNCTION_INFO_V1(sweep_release_0_1);
@@ -234,5 +256,7 @@ sweep_release_0_1(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(false);
 	if (!budget_read_steer(index, &before) || before.run != run || before.mode == STEER_NONE)
 		PG_RETURN_BOOL(false);
-	PG_RETURN_BOOL(set_steer(pid, index, run, steer));
+	set_steer(pid, index, run, steer);
+	audit_vacuum("release", &slot, NULL);
+	PG_RETURN_BOOL(true);
 }

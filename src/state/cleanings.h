@@ -62,9 +62,9 @@ typedef struct CleaningState
 	pg_atomic_uint32 known;		/* places that were ever used, which the
 								 * launcher asks without the lock */
 	pg_atomic_uint32 running;	/* workers that clean without being asked */
-	pg_atomic_uint32 next_buffer;	/* where the next pass goes on, after
-									 * the clock hand's part.  Writer: a
-									 * worker that cleans */
+	pg_atomic_uint32 next_buffer;	/* where the next pass goes on, after the
+									 * clock hand's part.  Writer: a worker
+									 * that cleans */
 	Cleaning	cleanings[SWEEP_CLEANINGS_LIMIT];
 } CleaningState;
 
