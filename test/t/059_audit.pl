@@ -87,11 +87,16 @@ $alice->query_safe("SELECT sweep.hold('0')");
 slow_table($node, 'postgres', 'slow');
 my $pid = poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = 'slow' AND phase = 'scanning heap'");
 # a vacuum by a worker can be steered once the governor has seen it
-poll_ok($node, "SELECT sweep.slow($pid, 5, 3)", 'a vacuum is slowed down');
-sql($node, "SELECT sweep.$_($pid)") for ('release', 'slow');
-sql($node, "SELECT sweep.slow($pid, 0)");
-sql($node, "SELECT sweep.release($pid)");
-is(sql($node, "SELECT sweep.cancel($pid, '1 h')"), 't', 'and cancelled');
+poll_until($node, "SELECT count(*) = 1 FROM sweep.progress WHERE pid = $pid AND cost_limit IS NOT NULL") or die 'it is not paced';
+# steering ends with its session
+is($alice->query_safe(<<"END"), "t\nt\nt\nt\nt\nt", 'a vacuum is slowed down, released, paused and cancelled');
+SELECT sweep.slow($pid, 5, 3);
+SELECT sweep.release($pid);
+SELECT sweep.slow($pid);
+SELECT sweep.slow($pid, 0);
+SELECT sweep.release($pid);
+SELECT sweep.cancel($pid, '1 h');
+END
 is(audit("string_agg(concat_ws(' ', command, schemaname, relname, regexp_replace(regexp_replace(detail, 'until .*', 'until then'), '^[\\d.]+ MB/s in', 'N MB/s in')), '; ' ORDER BY called_at)", "vacuum_pid = $pid"),
 	'slow public slow write_limit 5.0 MB/s, read_limit 3.0 MB/s; release public slow; slow public slow N MB/s in all; '
 	  . 'slow public slow paused for a minute; release public slow; cancel public slow snoozed until then',
