@@ -73,6 +73,17 @@ INSERT INTO sweep.decisions VALUES
 (16390, 'archive', 99999, NULL, NULL, 'locked', 'somebody holds a lock', now(), now(), 3,
  now() + interval '40 s', 10, 20, 30, 40);
 
+CREATE TABLE sweep.audit (
+    called_at timestamptz, datid oid, datname name, pid integer, usename text, role text,
+    application_name text, command text, relid oid, schemaname text, relname text,
+    vacuum_pid integer, detail text);
+
+INSERT INTO sweep.audit VALUES
+(now() - interval '1 min', 16384, 'bench', 4711, 'alice', 'alice', 'psql', 'hold', NULL, NULL, NULL,
+ NULL, 'until 2026-01-01 00:00:00+00'),
+(now(), 16384, 'bench', 4711, 'alice', 'oncall', 'pgsweep', 'slow', 16401, 'public',
+ 'pgbench_accounts', 4712, 'write_limit 5.0 MB/s');
+
 CREATE TABLE sweep.databases (
     datid oid, datname name, ours boolean, reason text, relations bigint, due bigint,
     dead_tuples bigint, xid_age integer, mxid_age integer, workers integer,

@@ -27,6 +27,7 @@ KINDS: dict[str, type] = {
     "history": model.HourOfTable,
     "databases": model.Database,
     "decisions": model.Decision,
+    "audit": model.Call,
     "status": model.Status,
     "features": model.Feature,
     "tables": model.Table,
@@ -41,7 +42,7 @@ NOT_IN_MODEL = {
     "history": {"blks_hit", "wal_records", "wal_fpi", "delay_time"},
 }
 # The columns of these views are described in a table, and not in prose or by a pattern.
-DESCRIBED = ("progress", "runs", "tables", "queue", "blockers", "budget", "governor")
+DESCRIBED = ("audit", "progress", "runs", "tables", "queue", "blockers", "budget", "governor")
 
 
 @pytest.fixture(scope="module")

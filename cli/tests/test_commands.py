@@ -222,6 +222,21 @@ def test_budget(pgsweep: Pgsweep, flags: Flags) -> None:
     assert len(pgsweep("budget", "--steps", "0", *flags).out.splitlines()) == 4
 
 
+def test_audit(pgsweep: Pgsweep, flags: Flags, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    lines = pgsweep("audit", *flags).out.splitlines()
+    assert lines[0].split()[:4] == ["WHEN", "USER", "CALLED", "ON"]
+    words = lines[1].split()
+    assert words[1:8] == ["alice", "as", "oncall", "slow", "PID", "4712", "bench.pgbench_accounts"]
+    assert lines[2].split()[1:5] == ["alice", "hold", "the", "server"]
+    assert [row["command"] for row in pgsweep("audit", "--json", *flags).json()] == ["slow", "hold"]
+    assert len(pgsweep("audit", "-n", "1", *flags).out.splitlines()) == 2
+    assert len(pgsweep("audit", "-t", "public.pgbench_accounts", *flags).out.splitlines()) == 2
+    assert pgsweep("audit", "--user", "bob", *flags).out == (
+        "no calls since the server was started\n"
+    )
+
+
 def test_blockers(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("blockers", *flags).out.splitlines()
     assert lines[1].split()[:4] == ["idle", "in", "transaction", "123k"]

@@ -110,6 +110,7 @@ COMMANDS = (
     ("progress",),
     ("queue",),
     ("decisions", "-n", "9999"),
+    ("audit", "-n", "500"),
     ("set",),
     ("runs",),
     ("databases",),
@@ -120,7 +121,7 @@ COMMANDS = (
     ("doctor",),
     ("check",),
 )
-NEED_EXTENSION = ("queue", "decisions", "set", "runs", "databases", "budget")
+NEED_EXTENSION = ("queue", "decisions", "audit", "set", "runs", "databases", "budget")
 
 
 @pytest.mark.server

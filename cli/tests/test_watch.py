@@ -22,7 +22,17 @@ from pgsweep.lab.server import ThrowawayServer
 pytestmark = pytest.mark.server
 
 PATIENCE_S = 30.0
-WATCHING = ("status", "progress", "runs", "databases", "tables", "queue", "decisions", "budget")
+WATCHING = (
+    "status",
+    "progress",
+    "runs",
+    "databases",
+    "tables",
+    "queue",
+    "decisions",
+    "audit",
+    "budget",
+)
 
 
 @dataclass

@@ -37,7 +37,8 @@ audit_server(const char *command, const char *detail)
 const char *
 audit_until(TimestampTz until, TimestampTz now)
 {
-	return until == now ? "ended" : psprintf("until %s", timestamptz_to_str(until));
+	/* nobody reads microseconds */
+	return until == now ? "ended" : psprintf("until %s", timestamptz_to_str(until - until % USECS_PER_SEC));
 }
 
 PG_FUNCTION_INFO_V1(sweep_audit_0_1);

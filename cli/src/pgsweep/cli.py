@@ -11,6 +11,7 @@ import typer
 from typer.completion import completion_init  # type: ignore[attr-defined]
 
 from pgsweep import __version__, errors
+from pgsweep.commands.audit import audit
 from pgsweep.commands.bench import bench
 from pgsweep.commands.blockers import blockers
 from pgsweep.commands.budget import budget
@@ -71,7 +72,7 @@ def _options(
 
 
 PANELS = {
-    "See": (status, top, progress, runs, databases, tables, queue, decisions, serve),
+    "See": (status, top, progress, runs, databases, tables, queue, decisions, audit, serve),
     "Find out why": (explain, blockers, budget, doctor, check),
     "Steer": (vacuum, cancel, hold, unhold, snooze, set_),
     "Try and measure": (demo, bench, report, tune),

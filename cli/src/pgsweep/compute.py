@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from pgsweep.core.blockers import described
 from pgsweep.model import (
     Blocker,
+    Call,
     Database,
     Decision,
     HourOfTable,
@@ -82,7 +83,7 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-Named = Progress | Run | Decision | Table | Waiting | HourOfTable | TableName | TableSetting
+Named = Progress | Run | Decision | Call | Table | Waiting | HourOfTable | TableName | TableSetting
 
 
 def relation(row: Named, with_database: bool = True) -> str:

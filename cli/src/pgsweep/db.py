@@ -15,6 +15,8 @@ from pgsweep.compute import QUEUE_LIMIT, known_since, version_tuple, with_due, w
 from pgsweep.connection import ReadOnlyConnection, Target
 from pgsweep.model import (
     Blocker,
+    Call,
+    CallFilter,
     Cause,
     Cluster,
     Database,
@@ -194,6 +196,10 @@ class Session(ReadOnlyConnection):
     def decisions(self, wanted: DecisionFilter) -> tuple[Decision, ...]:
         """Return what was decided about tables that looked due, the latest first."""
         return self.rows("decisions", Decision, asdict(wanted))
+
+    def audit(self, wanted: CallFilter) -> tuple[Call, ...]:
+        """Return who has called which of the functions that act, the latest first."""
+        return self.rows("audit", Call, asdict(wanted))
 
     def snoozed(self) -> int:
         """Return how many tables are left alone for a while."""

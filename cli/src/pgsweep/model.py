@@ -221,6 +221,25 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Call:
+    """A row of sweep.audit: a call of a function that acts, and who made it."""
+
+    called_at: datetime
+    datid: int | None
+    datname: str | None
+    pid: int
+    usename: str | None
+    role: str | None
+    application_name: str | None
+    command: str
+    relid: int | None
+    schemaname: str | None
+    relname: str | None
+    vacuum_pid: int | None
+    detail: str | None
+
+
+@dataclass(frozen=True)
 class TableName:
     """A table of the database that was asked."""
 
@@ -666,6 +685,16 @@ class DecisionFilter:
     decision: str | None = None
     datid: int | None = None
     relid: int | None = None
+
+
+@dataclass(frozen=True)
+class CallFilter:
+    """Which calls are asked for. None does not filter."""
+
+    limit: int | None = 20
+    usename: str | None = None
+    schemaname: str | None = None
+    relname: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What tables, explain, blockers, queue and decisions print for people.
+"""What tables, explain, blockers, queue, decisions and audit print for people.
 
 So does status without the extension.
 """
@@ -14,7 +14,7 @@ from rich.text import Text
 from pgsweep import compute
 from pgsweep.core.blockers import described
 from pgsweep.core.overview import Overview
-from pgsweep.model import Blocker, Cause, Decision, Table, Waiting
+from pgsweep.model import Blocker, Call, Cause, Decision, Table, Waiting
 from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
 
@@ -346,4 +346,39 @@ def decision_lines(rows: Sequence[Decision], now: datetime, width: int) -> list[
     if not rows:
         return [Text("no decisions")]
     layout = grid.fit(decision_columns(now), width)
+    return [grid.header(layout), *(grid.row(layout, row) for row in rows)]
+
+
+# -- audit -----------------------------------------------------------------------
+
+
+def audit_columns(now: datetime) -> tuple[Column[Call], ...]:
+    """Return the columns of who has called which of the functions that act."""
+    return (
+        Column[Call]("WHEN", lambda row: text.moment(row.called_at, now), 8),
+        Column[Call]("USER", _caller, 15, flex=True, most=30),
+        Column[Call]("CALLED", lambda row: row.command, 10),
+        Column[Call]("ON", _acted_on, 20, flex=True, most=50, keep_end=True),
+        Column[Call]("DETAIL", lambda row: row.detail or "", 20, False, 1, True, 60),
+        Column[Call]("APPLICATION", lambda row: row.application_name or "", 12, priority=2),
+    )
+
+
+def _caller(row: Call) -> str:
+    user = row.usename or text.UNKNOWN
+    return user if row.role == row.usename else f"{user} as {row.role or text.UNKNOWN}"
+
+
+def _acted_on(row: Call) -> str:
+    if row.relid is None and row.vacuum_pid is None:
+        return "the server"
+    table = compute.relation(row)
+    return table if row.vacuum_pid is None else f"PID {row.vacuum_pid} {table}"
+
+
+def audit_lines(rows: Sequence[Call], now: datetime, width: int) -> list[Text]:
+    """Return who has called which of the functions that act, the latest first."""
+    if not rows:
+        return [Text("no calls since the server was started")]
+    layout = grid.fit(audit_columns(now), width)
     return [grid.header(layout), *(grid.row(layout, row) for row in rows)]
