@@ -24,7 +24,7 @@ SETTINGS = {
     "autovacuum_naptime": "1h",
     "max_prepared_transactions": "2",
 }
-PAGES = ("next", "tables", "catalogs", "day", "horizon", "budget", "signin")
+PAGES = ("next", "tables", "catalogs", "day", "horizon", "budget", "audit", "signin")
 SIZES = ((1440, 900), (390, 844))
 # Time for some vacuums to come and go.
 WORK_S = 150

@@ -14,7 +14,7 @@ from rich.text import Text
 import samples
 from conftest import Pgsweep
 from pgsweep import compute, errors
-from pgsweep.model import Snapshot, Step
+from pgsweep.model import Call, Snapshot, Step
 from pgsweep.render.columns import progress_columns
 from pgsweep.serve import acts, diary, guard, html, signin, views
 
@@ -62,6 +62,27 @@ def hostile() -> Snapshot:
     )
 
 
+def hostile_calls() -> tuple[Call, ...]:
+    """Return a call by somebody whose every name is an attack."""
+    return (
+        Call(
+            called_at=samples.NOW,
+            datid=5,
+            datname=HOSTILE,
+            pid=1,
+            usename=HOSTILE,
+            role=HOSTILE,
+            application_name=HOSTILE,
+            command="snooze",
+            relid=16384,
+            schemaname=HOSTILE,
+            relname=HOSTILE,
+            vacuum_pid=None,
+            detail=HOSTILE,
+        ),
+    )
+
+
 @pytest.mark.parametrize("acts", [True, False])
 def test_hostile_names_stay_text(acts: bool) -> None:
     snapshot = hostile()
@@ -69,6 +90,7 @@ def test_hostile_names_stay_text(acts: bool) -> None:
         page("now.html.j2", snapshot, acts, now=views.now(snapshot)),
         page("next.html.j2", snapshot, acts, next=views.next_(snapshot)),
         page("horizon.html.j2", snapshot, acts, horizon=views.holders(snapshot)),
+        page("audit.html.j2", snapshot, acts, audit=views.audit(hostile_calls(), samples.NOW)),
     ]
     for each in found:
         assert "&lt;script&gt;alert" in each

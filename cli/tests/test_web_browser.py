@@ -43,6 +43,7 @@ PAGES = {
     "day": "/day",
     "horizon": "/horizon",
     "budget": "/budget",
+    "audit": "/audit",
     "signin": "/signin",
 }
 HOSTILE = '"><img src=x onerror="document.title=\'stolen\'">'

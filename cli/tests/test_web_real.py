@@ -31,7 +31,7 @@ SETTINGS = {
     "sweep.write_limit": "0.1",
     "sweep.floor": "0.1",
 }
-PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget")
+PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget", "/audit")
 PRIVATE = re.compile(r"[A-Za-z0-9_-]{40,}")
 
 
@@ -322,6 +322,10 @@ def test_tables_are_vacuumed_and_left_alone(real: Real) -> None:
     assert "bad:" in client.act("/act/snooze", **fields, **{"for": "100 years"})
     assert "bad:" in client.act("/act/vacuum", datid="4294967295", relid=oid)
     assert "good: it is vacuumed next" in client.act("/act/vacuum", **fields)
+    audited = client.page("/audit").text
+    assert f'href="/table/{fields["datid"]}/{oid}"' in audited
+    for word in ("snooze", "vacuum", "until 2", "ended", "postgres"):
+        assert word in audited, word
     done = "SELECT count(*) FROM sweep.runs WHERE relname = 'elsewhere' AND reason ~ 'requested'"
     until(lambda: int(real.server.psql("other", done)) > 0)
 
@@ -416,7 +420,7 @@ def test_without_the_extension(real: Real) -> None:
     write(real.server, "bare", "CREATE TABLE alone AS SELECT generate_series(1, 500) AS i")
     with Serving(*real.server.flags("bare")) as serving:
         client = Client(serving.address)
-        for path in ("/", "/next", "/tables", "/catalogs", "/horizon", "/budget"):
+        for path in ("/", "/next", "/tables", "/catalogs", "/horizon", "/budget", "/audit"):
             assert client.page(path).status == 200, path
         assert "has no pg_sweep" in client.page("/day").text
         way = re.search(r'href="(/table/\d+/\d+)"', client.page("/tables?find=alone").text)

@@ -124,6 +124,7 @@ class Views:
     explain: bool
     totals: bool
     budget: bool
+    audit: bool
 
 
 class Session(ReadOnlyConnection):

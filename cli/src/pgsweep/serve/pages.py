@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -42,6 +43,7 @@ NAV = (
     ("/day", "Day"),
     ("/horizon", "Horizon"),
     ("/budget", "Budget"),
+    ("/audit", "Audit"),
 )
 TYPES = {"style.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8"}
 
@@ -98,6 +100,7 @@ class Pages:
             Route("/day", self._page("day.html.j2", self._day, 60)),
             Route("/horizon", self._page("horizon.html.j2", self._horizon, 2)),
             Route("/budget", self._page("budget.html.j2", self._budget, 2)),
+            Route("/audit", self._page("audit.html.j2", self._audit, 5)),
             Route("/static/{digest}/{name}", _static),
         ]
 
@@ -218,6 +221,11 @@ class Pages:
     async def _budget(self, _: Request, patience_s: float) -> Values:
         found = await self.desk.look("budget", views.read_budget, NOW_S, patience_s)
         return {"budget": views.budget(*found)}
+
+    async def _audit(self, _: Request, patience_s: float) -> Values:
+        calls = await self.desk.look("audit", views.read_audit, NOW_S, patience_s)
+        now = datetime.now(timezone.utc)
+        return {"audit": None if calls is None else views.audit(calls, now)}
 
     async def _day(self, _: Request, patience_s: float) -> Values:
         day = await self.desk.look("day", read_day, DAY_S, patience_s)

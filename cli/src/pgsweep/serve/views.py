@@ -13,6 +13,8 @@ from pgsweep.compute import Line
 from pgsweep.db import Session
 from pgsweep.model import (
     Blocker,
+    Call,
+    CallFilter,
     Cause,
     Decision,
     Limit,
@@ -49,7 +51,7 @@ def href(datid: int | None, relid: int | None) -> str | None:
     return f"/table/{datid or 0}/{relid}" if relid else None
 
 
-def _link(row: Progress | Run | Waiting | Decision) -> str | None:
+def _link(row: Progress | Run | Waiting | Decision | Call) -> str | None:
     return href(row.datid, row.relid)
 
 
@@ -384,6 +386,16 @@ def budget(limits: tuple[Limit, ...], stretches: Sequence[compute.Stretch]) -> B
         else None,
         span=f"{span.total_seconds():.0f} s",
     )
+
+
+def read_audit(session: Session) -> tuple[Call, ...] | None:
+    """Read who has acted. None means that nobody keeps it here."""
+    return session.audit(CallFilter(limit=ROWS)) if session.views().audit else None
+
+
+def audit(calls: tuple[Call, ...], now: datetime) -> Sheet:
+    """Return who has acted, the latest first."""
+    return sheet(answers.audit_columns(now), calls, links={"ON": _link}, head="WHEN")
 
 
 def read_budget(session: Session) -> tuple[tuple[Limit, ...], tuple[compute.Stretch, ...]]:
