@@ -55,7 +55,9 @@ write_log(const AuditRecord *r)
 	/* who has cancelled himself is to see the answer first, as without a log */
 	HOLD_INTERRUPTS();
 	ereport(LOG,
-			(errmsg("pg_sweep: \"%s\" called sweep.%s()%s", r->session_user, r->command, text.data)));
+			(errmsg("pg_sweep: \"%s\" called sweep.%s()%s", r->session_user, r->command, text.data),
+			 errhidestmt(true),
+			 errhidecontext(true)));
 	RESUME_INTERRUPTS();
 	pfree(text.data);
 }
