@@ -43,6 +43,10 @@ def load(server: ThrowawayServer) -> None:
         write(server, "shop", f"DELETE FROM {name} WHERE id % 4 = 0")
     server.psql("shop", "CHECKPOINT")
     server.psql("shop", "BEGIN; SELECT txid_current(); PREPARE TRANSACTION 'invoice_run'")
+    server.psql("shop", "CREATE ROLE alice SUPERUSER")
+    for act in ("hold('2 h')", "hold('0')", "snooze('pgbench_tellers', '1 day')"):
+        server.psql("shop", f"SELECT sweep.{act}")
+    server.psql("shop", "SET ROLE alice; SELECT sweep.set('orders', 'min_interval', '5 min')")
     server.start(["pgbench", *flags, "-n", "-c", "2", "-R", "100", "-T", "3600", "shop"], log="b")
 
 
