@@ -66,7 +66,7 @@ all install:
 endif
 
 # pg_sweep.sql comes first; each file ends with its own privileges
-SQL_PARTS = sql/pg_sweep.sql sql/history.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/explain.sql sql/sensors.sql sql/budget.sql
+SQL_PARTS = sql/pg_sweep.sql sql/history.sql sql/trial.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/explain.sql sql/sensors.sql sql/budget.sql
 
 sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
 	cat $(SQL_PARTS) >$@

@@ -31,6 +31,7 @@
 #include "state/queue.h"
 #include "state/requests.h"
 #include "state/surveys.h"
+#include "state/trial.h"
 #include "state/worker_slot.h"
 #include "state/xid_rate.h"
 
@@ -47,6 +48,7 @@ typedef enum SweepLock
 	LOCK_STEER,
 	LOCK_CLEANINGS,
 	LOCK_AUDIT,
+	LOCK_TRIAL,
 	LOCK_COUNT
 } SweepLock;
 
@@ -129,6 +131,7 @@ typedef struct SweepShared
 	RequestQueue requests;
 	CleaningState cleanings;
 	AuditState	audit;
+	TrialState	trial;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];

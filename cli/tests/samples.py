@@ -32,6 +32,7 @@ from pgsweep.model import (
     Step,
     Table,
     Totals,
+    TriedTable,
     Waiting,
 )
 
@@ -640,3 +641,39 @@ def health(**given: Any) -> Health:
         "scrapes": 4,
     }
     return Health(**{**base, **given})
+
+
+def tried_table(**given: Any) -> TriedTable:
+    """Return a table that would have been vacuumed ten times, and was twice."""
+    base: dict[str, Any] = {
+        "since": NOW - timedelta(hours=3),
+        "until": None,
+        "datid": 5,
+        "datname": "shop",
+        "relid": 16384,
+        "schemaname": "public",
+        "relname": "orders",
+        "vacuums": 10,
+        "insert_vacuums": 0,
+        "first_at": NOW,
+        "last_at": NOW,
+        "blks_read_min": 0,
+        "blks_read_max": 128,
+        "blks_dirtied_min": 128,
+        "blks_dirtied_max": 128,
+        "blks_frozen": 0,
+        "waiting_since": None,
+        "dead_tuples": 900,
+        "autovacuum_threshold": 20_000,
+        "ins_since_vacuum": 0,
+        "autovacuum_insert_threshold": 1000,
+        "autovacuums": 2,
+        "autovacuum_blks_read": 1280,
+        "autovacuum_blks_dirtied": 0,
+        "manual_vacuums": 0,
+        "followed": 2,
+        "earlier": timedelta(hours=3, minutes=20),
+        "blks_grown": 256,
+        "block_size": 8192,
+    }
+    return TriedTable(**base | given)

@@ -24,16 +24,21 @@ SETTINGS = {
     "autovacuum_naptime": "1h",
     "max_prepared_transactions": "2",
 }
-PAGES = ("next", "tables", "catalogs", "day", "horizon", "budget", "audit", "signin")
+PAGES = ("next", "tables", "catalogs", "day", "horizon", "budget", "audit", "trial", "signin")
 SIZES = ((1440, 900), (390, 844))
 # Time for some vacuums to come and go.
 WORK_S = 150
+OBSERVE_S = 75
 
 
 def load(server: ThrowawayServer) -> None:
-    """Have a shop with garbage, a forgotten transaction, and vacuums that take a while."""
+    """Have a shop with garbage, a forgotten transaction, and vacuums that take a while.
+
+    For a time pg_sweep only observes.
+    """
     server.psql("postgres", "CREATE DATABASE shop")
     server.psql("shop", "CREATE EXTENSION pg_sweep")
+    mode(server, "observe")
     flags = server.flags("shop")[:-1]
     server.run(["pgbench", *flags, "-i", "-q", "-s", "5", "shop"])
     for name, rows in (("orders", 240_000), ("order_lines", 600_000), ("events", 60_000)):
@@ -48,6 +53,14 @@ def load(server: ThrowawayServer) -> None:
         server.psql("shop", f"SELECT sweep.{act}")
     server.psql("shop", "SET ROLE alice; SELECT sweep.set('orders', 'min_interval', '5 min')")
     server.start(["pgbench", *flags, "-n", "-c", "2", "-R", "100", "-T", "3600", "shop"], log="b")
+    time.sleep(OBSERVE_S)
+    mode(server, "act")
+
+
+def mode(server: ThrowawayServer, name: str) -> None:
+    """Change what pg_sweep does."""
+    server.psql("shop", f"ALTER SYSTEM SET sweep.mode = '{name}'")
+    server.psql("shop", "SELECT pg_reload_conf()")
 
 
 def shoot(chromium: Browser, base: str, relid: str, folder: Path) -> None:

@@ -84,6 +84,23 @@ INSERT INTO sweep.audit VALUES
 (now(), 16384, 'bench', 4711, 'alice', 'oncall', 'pgsweep', 'slow', 16401, 'public',
  'pgbench_accounts', 4712, 'write_limit 5.0 MB/s');
 
+CREATE TABLE sweep.trial (
+    since timestamptz, until timestamptz, datid oid, datname name, relid oid, schemaname text,
+    relname text, vacuums bigint, insert_vacuums bigint, first_at timestamptz, last_at timestamptz,
+    blks_read_min bigint, blks_read_max bigint, blks_dirtied_min bigint, blks_dirtied_max bigint,
+    blks_frozen bigint, waiting_since timestamptz, dead_tuples bigint, autovacuum_threshold bigint,
+    ins_since_vacuum bigint, autovacuum_insert_threshold bigint, autovacuums bigint,
+    autovacuum_blks_read bigint, autovacuum_blks_dirtied bigint, manual_vacuums bigint,
+    followed bigint, earlier interval, blks_grown bigint);
+
+INSERT INTO sweep.trial VALUES
+(now() - interval '3 h', NULL, 16384, 'bench', 1249, 'pg_catalog', 'pg_attribute', 240, 0,
+ now() - interval '3 h', now(), 100, 400, 300, 500, 0, NULL, 812, 720, 0, NULL, 90, 2000, 1500, 0,
+ 90, interval '47 s', 350),
+(now() - interval '3 h', NULL, 16384, 'bench', 16401, 'public', 'pgbench_accounts', 2, 0,
+ now() - interval '2 h', now(), 5000, 9000, 4000, 4500, 0, now() - interval '2 h', 30000, 200050,
+ 12, 201000, 0, 0, 0, 0, 0, NULL, 0);
+
 CREATE TABLE sweep.databases (
     datid oid, datname name, ours boolean, reason text, relations bigint, due bigint,
     dead_tuples bigint, xid_age integer, mxid_age integer, workers integer,

@@ -28,6 +28,7 @@ KINDS: dict[str, type] = {
     "databases": model.Database,
     "decisions": model.Decision,
     "audit": model.Call,
+    "trial": model.TriedTable,
     "status": model.Status,
     "features": model.Feature,
     "tables": model.Table,
@@ -37,12 +38,22 @@ KINDS: dict[str, type] = {
     "governor": model.Step,
 }
 # The view makes other columns of these, or the command does not show them.
-NOT_IN_VIEW = {"blockers": {"catalogs"}}
+NOT_IN_VIEW = {"blockers": {"catalogs"}, "trial": {"block_size"}}
 NOT_IN_MODEL = {
     "history": {"blks_hit", "wal_records", "wal_fpi", "delay_time"},
 }
 # The columns of these views are described in a table, and not in prose or by a pattern.
-DESCRIBED = ("audit", "progress", "runs", "tables", "queue", "blockers", "budget", "governor")
+DESCRIBED = (
+    "audit",
+    "trial",
+    "progress",
+    "runs",
+    "tables",
+    "queue",
+    "blockers",
+    "budget",
+    "governor",
+)
 
 
 @pytest.fixture(scope="module")

@@ -237,6 +237,37 @@ def test_audit(pgsweep: Pgsweep, flags: Flags, monkeypatch: pytest.MonkeyPatch) 
     )
 
 
+def test_trial(
+    pgsweep: Pgsweep, flags: Flags, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    out = pgsweep("trial", *flags).out
+    said = " ".join(out.split("\n\n")[0].split())
+    assert said.startswith(
+        "In 3 h pg_sweep would have made 242 vacuums of 2 tables, where autovacuum made 90, "
+        "and would have begun 47 s earlier on average. "
+        "It would have read and dirtied 73 to 112 MB for that. "
+        "Autovacuum read and dirtied 27 MB: coming earlier would have cost 46 to 85 MB more."
+    )
+    assert "System catalogs: 240 vacuums, where autovacuum made 90." in said
+    lines = out.splitlines()
+    heads = next(line for line in lines if line.startswith("TABLE"))
+    assert heads.split() == ["TABLE", "VACUUMS", "COST", "AUTOVACUUM", "COST", "EARLIER", "GREW"]
+    left = next(
+        line for line in lines if line.startswith("bench.pgbench_accounts") and "dead" in line
+    )
+    assert "30.0k dead rows, and it comes beyond 200k" in left
+    assert [row["vacuums"] for row in pgsweep("trial", "--json", *flags).json()] == [240, 2]
+    assert "1 of 2 tables shown" in pgsweep("trial", "-n", "1", *flags).out
+
+    file = tmp_path / "trial.html"
+    pgsweep("trial", "--html", str(file), *flags)
+    page = file.read_text()
+    assert "In 3 h pg_sweep would have made 242 vacuums of 2 tables" in page
+    assert "bench.pgbench_accounts" in page
+    assert pgsweep("trial", "--html", str(file), "--json", *flags).code == 2
+
+
 def test_blockers(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("blockers", *flags).out.splitlines()
     assert lines[1].split()[:4] == ["idle", "in", "transaction", "123k"]

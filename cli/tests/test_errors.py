@@ -88,7 +88,9 @@ def test_no_such_role(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
     refused(result, 'role "ghost" does not exist', "-U")
 
 
-@pytest.mark.parametrize("command", ["runs", "databases", "queue", "decisions", "audit", "unhold"])
+@pytest.mark.parametrize(
+    "command", ["runs", "databases", "queue", "decisions", "audit", "trial", "unhold"]
+)
 def test_extension_missing(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
     result = pgsweep(command, *stub.flags("bare"))
     refused(result, 'extension "pg_sweep" is not installed in database "bare"', "CREATE EXTENSION")

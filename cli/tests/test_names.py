@@ -111,6 +111,7 @@ COMMANDS = (
     ("queue",),
     ("decisions", "-n", "9999"),
     ("audit", "-n", "500"),
+    ("trial", "-n", "9999"),
     ("set",),
     ("runs",),
     ("databases",),
@@ -121,7 +122,7 @@ COMMANDS = (
     ("doctor",),
     ("check",),
 )
-NEED_EXTENSION = ("queue", "decisions", "audit", "set", "runs", "databases", "budget")
+NEED_EXTENSION = ("queue", "decisions", "audit", "trial", "set", "runs", "databases", "budget")
 
 
 @pytest.mark.server

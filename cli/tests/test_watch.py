@@ -31,6 +31,7 @@ WATCHING = (
     "queue",
     "decisions",
     "audit",
+    "trial",
     "budget",
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,12 @@ def hostile_calls() -> tuple[Call, ...]:
     )
 
 
+def hostile_trial() -> views.Tried:
+    """Return a trial with a table whose every name is an attack."""
+    row = replace(samples.tried_table(), datname=HOSTILE, schemaname=HOSTILE, relname=HOSTILE)
+    return views.Tried((row, replace(row, autovacuums=0, manual_vacuums=0)), samples.NOW, "observe")
+
+
 @pytest.mark.parametrize("acts", [True, False])
 def test_hostile_names_stay_text(acts: bool) -> None:
     snapshot = hostile()
@@ -91,6 +98,7 @@ def test_hostile_names_stay_text(acts: bool) -> None:
         page("next.html.j2", snapshot, acts, next=views.next_(snapshot)),
         page("horizon.html.j2", snapshot, acts, horizon=views.holders(snapshot)),
         page("audit.html.j2", snapshot, acts, audit=views.audit(hostile_calls(), samples.NOW)),
+        page("trial.html.j2", snapshot, acts, trial=views.trial(hostile_trial())),
     ]
     for each in found:
         assert "&lt;script&gt;alert" in each

@@ -44,6 +44,7 @@ PAGES = {
     "horizon": "/horizon",
     "budget": "/budget",
     "audit": "/audit",
+    "trial": "/trial",
     "signin": "/signin",
 }
 HOSTILE = '"><img src=x onerror="document.title=\'stolen\'">'

@@ -31,7 +31,7 @@ SETTINGS = {
     "sweep.write_limit": "0.1",
     "sweep.floor": "0.1",
 }
-PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget", "/audit")
+PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget", "/audit", "/trial")
 PRIVATE = re.compile(r"[A-Za-z0-9_-]{40,}")
 
 
@@ -420,7 +420,16 @@ def test_without_the_extension(real: Real) -> None:
     write(real.server, "bare", "CREATE TABLE alone AS SELECT generate_series(1, 500) AS i")
     with Serving(*real.server.flags("bare")) as serving:
         client = Client(serving.address)
-        for path in ("/", "/next", "/tables", "/catalogs", "/horizon", "/budget", "/audit"):
+        for path in (
+            "/",
+            "/next",
+            "/tables",
+            "/catalogs",
+            "/horizon",
+            "/budget",
+            "/audit",
+            "/trial",
+        ):
             assert client.page(path).status == 200, path
         assert "has no pg_sweep" in client.page("/day").text
         way = re.search(r'href="(/table/\d+/\d+)"', client.page("/tables?find=alone").text)

@@ -44,6 +44,7 @@
 #include "state/queue.h"
 #include "state/requests.h"
 #include "state/surveys.h"
+#include "state/trial.h"
 #include "state/worker_pool.h"
 #include "state/xid_rate.h"
 
@@ -134,6 +135,7 @@ follow_clock(TimestampTz *next_round, TimestampTz *last_round)
 	xid_rate_set_back(us);
 	hold_set_back(us);
 	history_set_back(us);
+	trial_set_back(us);
 	ereport(LOG,
 			(errmsg("pg_sweep: the server's clock was set back by %.0f s", us / 1000000.0),
 			 errdetail("Whatever waits for a time does not wait longer because of that.")));
@@ -213,6 +215,7 @@ apply_settings(void)
 	databases_forget_when_read();	/* sweep.databases may have changed */
 	decision_forget(is_in_scope, NULL); /* so may sweep.scope */
 	cleaning_forget(is_not_off, NULL);	/* and sweep.cleaner */
+	trial_follow();				/* and sweep.mode */
 }
 
 /*

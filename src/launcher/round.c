@@ -22,6 +22,7 @@
 #include "shmem.h"
 #include "state/queue.h"
 #include "state/requests.h"
+#include "state/trial.h"
 #include "state/worker_claims.h"
 #include "state/xid_rate.h"
 
@@ -220,6 +221,7 @@ round_run(void)
 	databases_publish(seen);
 	queue_publish(databases_is_ours, began);
 	xid_rate_sample(began);
+	trial_follow();
 	dispatch_workers(seen, began);
 	hash_destroy(seen);
 }

@@ -34,6 +34,7 @@
 #include "state/decision_expiry.h"
 #include "state/decisions.h"
 #include "state/queue.h"
+#include "state/trial.h"
 #include "state/worker_claims.h"
 
 #define SCOUT_CACHE		1024
@@ -144,6 +145,8 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 {
 	int64		dead = compat_tab_dead(stats);
 	int64		ins = compat_tab_ins(stats);
+	int64		left_dead = dead;
+	int64		left_ins = ins;
 	const Decision *decision;
 	bool		catalog = IsCatalogRelationOid(key.relid);
 	Thresholds	t = {.analyze = -1};
@@ -157,16 +160,17 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 	decision = decision_find(key);
 	if (decision)
 	{
-		decision_see_dead(decision, dead);
-		if (decision->ins_early >= 0 && (double) ins > decision->ins_early)
-			decision_see(decision, ins, round->moment.now);
+		trial_take_off(&decision->trial, compat_tab_vacuums(stats), &left_dead, &left_ins);
+		decision_see_dead(decision, left_dead);
+		if (decision->ins_early >= 0 && (double) left_ins > decision->ins_early)
+			decision_see(decision, left_ins, round->moment.now);
 		round->checkpoint_wanted |= decision->ins_threshold >= 0 && !catalog &&
-			(double) ins > (decision->ins_early >= 0 ? decision->ins_early : decision->ins_threshold);
-		if (!decision_is_over(decision, dead, ins, &round->moment, round_horizon, db))
+			(double) left_ins > (decision->ins_early >= 0 ? decision->ins_early : decision->ins_threshold);
+		if (!decision_is_over(decision, left_dead, left_ins, &round->moment, round_horizon, db))
 		{
 			bool		waits = queue_note_waiting(decision, dead, ins);
 
-			wake_for(round, decision, dead, ins, db);
+			wake_for(round, decision, left_dead, left_ins, db);
 			db->waiting += waits;
 			return waits;
 		}

@@ -49,6 +49,14 @@ extern Thresholds threshold_compute(const ThresholdSettings *settings,
 									double reltuples,
 									int64_t pages, int64_t frozen_pages);
 
+/*
+ * What core would go by, without pg_sweep.  vacuum is negative if it would not
+ * come at all, insert if it would not come for inserted rows.
+ */
+extern Thresholds threshold_core(const ThresholdSettings *settings,
+								 double reltuples,
+								 int64_t pages, int64_t frozen_pages);
+
 extern bool threshold_vacuum_due(const Thresholds *t, int64_t dead_tuples);
 extern bool threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum);
 extern bool threshold_analyze_due(const Thresholds *t, int64_t mod_since_analyze);

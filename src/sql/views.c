@@ -222,9 +222,9 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		row_put_time(&row, d->not_before);
 		row_put(&row, Int64GetDatum(d->dead));
 		row_put(&row, Int64GetDatum(d->ins));
-		row_put_int64(&row, d->dead_threshold < 0 ? -1 : Max((int64) d->dead_threshold, d->dead_growth));
-		row_put_int64(&row, d->ins_threshold < 0 ? -1 : Max((int64) d->ins_threshold, d->ins_growth));
-		if (FullTransactionIdIsValid(d->horizon))
+		row_put_int64(&row, d->dead_threshold < 0 ? -1 : (int64) d->dead_threshold + d->trial.dead);
+		row_put_int64(&row, d->ins_threshold < 0 ? -1 : (int64) d->ins_threshold + d->trial.ins);
+		if (FullTransactionIdIsValid(d->horizon) && d->kind != DECISION_OBSERVED)
 			row_put(&row, TransactionIdGetDatum(XidFromFullTransactionId(d->horizon)));
 		else
 			row_put_null(&row);

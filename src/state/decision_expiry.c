@@ -64,15 +64,17 @@ decision_checkpoint_is_near(const TableMemory *memory, int64 checkpoint_ms)
 	return checkpoint_ms <= decision_lead_ms(memory) + 20;
 }
 
-/*
- * A table that was vacuumed by somebody else meanwhile has lower counters
- * than those of the decision.  Then it need not have grown.
- */
 static bool
-has_grown(int64 now, int64 when_decided, int64 growth, double threshold)
+is_over_threshold(int64 now, double threshold)
 {
-	return threshold >= 0 && (double) now > threshold &&
-		(now > growth || now < when_decided);
+	return threshold >= 0 && (double) now > threshold;
+}
+
+/* Is it as if the table had just been vacuumed? */
+static bool
+was_vacuumed(const Decision *d)
+{
+	return d->kind == DECISION_VACUUMED || d->kind == DECISION_OBSERVED;
 }
 
 static bool
@@ -102,7 +104,7 @@ is_early(const Decision *d, int64 ins, const DecisionMoment *moment)
 static bool
 must_follow(const Decision *d, int64 ins, const DecisionMoment *moment)
 {
-	if (d->kind != DECISION_VACUUMED || d->ins_follow < 0 || moment->now < d->follow_at)
+	if (!was_vacuumed(d) || d->ins_follow < 0 || moment->now < d->follow_at)
 		return false;
 	return (double) ins > d->ins_follow ||
 		(d->ins_early >= 0 && (double) ins > d->ins_early &&
@@ -112,7 +114,7 @@ must_follow(const Decision *d, int64 ins, const DecisionMoment *moment)
 TimestampTz
 decision_time(const Decision *d, int64 ins)
 {
-	return d->kind == DECISION_VACUUMED && d->ins_follow >= 0 && (double) ins > d->ins_follow ?
+	return was_vacuumed(d) && d->ins_follow >= 0 && (double) ins > d->ins_follow ?
 		Min(d->follow_at, d->not_before) : d->not_before;
 }
 
@@ -162,9 +164,8 @@ decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment 
 		return true;
 	if (moment->now < d->not_before && !must_follow(d, ins, moment))
 		return false;
-	by_dead = has_grown(dead, d->dead, d->dead_growth, d->dead_threshold);
-	by_ins = has_grown(ins, d->ins, d->ins_growth, d->ins_threshold) ||
-		(d->ins_growth == 0 && is_early(d, ins, moment));
+	by_dead = is_over_threshold(dead, d->dead_threshold);
+	by_ins = is_over_threshold(ins, d->ins_threshold) || is_early(d, ins, moment);
 	if (!by_dead && !by_ins)
 		return false;
 	return !FullTransactionIdIsValid(d->horizon) ||

@@ -78,7 +78,6 @@ evict_class(const Decision *d, TimestampTz now)
 		case DECISION_DISABLED:
 		case DECISION_TEMPORARY:
 		case DECISION_OUT_OF_SCOPE:
-		case DECISION_OBSERVED:
 		case DECISION_LEFT_TO_CORE:
 		case DECISION_WOULD_ANALYZE:
 		case DECISION_NOT_ANALYZED:
@@ -287,8 +286,6 @@ decision_snooze(const Decision *decision)
 		place->last_at = decision->last_at;
 		place->times = times;
 		place->not_before = decision->not_before;
-		place->dead_growth = 0;
-		place->ins_growth = 0;
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 	return place != NULL;

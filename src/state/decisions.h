@@ -78,6 +78,21 @@ typedef struct TableMemory
 } TableMemory;
 
 /*
+ * What vacuums that were only noted, in mode observe, would have taken off a
+ * table's counters and made of its visibility map.
+ */
+typedef struct TrialDone
+{
+	bool		on;				/* there was one */
+	int64		vacuums;		/* of the table by others, until then */
+	int64		dead;
+	int64		ins;
+	int64		rows;			/* that were live then */
+	int64		pages;			/* all of which are all-visible since */
+	int64		frozen_pages;
+} TrialDone;
+
+/*
  * What was decided last about one table, and when to look at it again.
  * Workers write it.  The launcher, workers and views read it.  Protection:
  * LOCK_DECISIONS.
@@ -112,9 +127,8 @@ typedef struct Decision
 	bool		checkpoint_aware;
 	int64		dead;			/* counters when this was decided */
 	int64		ins;
-	int64		dead_growth;	/* ask again beyond this (0: at once) */
-	int64		ins_growth;
 	TableMemory memory;
+	TrialDone	trial;			/* memory goes by it as well, while it is on */
 
 	/* writer: the launcher, with the lock shared (workers read these, too) */
 	int64		seen_ins;		/* inserted rows at the last round */

@@ -136,6 +136,28 @@ ledger_add(const RunRecord *run)
 	LWLockRelease(shmem_lock(LOCK_LEDGER));
 }
 
+int
+ledger_read_new(uint64 *seen, RunRecord *to, int limit)
+{
+	const LedgerState *ledger = &sweep_shared->ledger;
+	int			n = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
+	if (*seen > ledger->added)
+		*seen = ledger->added;
+	if (ledger->added - *seen > (uint64) sweep_max_runs)
+		*seen = ledger->added - sweep_max_runs;
+	for (; *seen < ledger->added && n < limit; (*seen)++)
+	{
+		const RunRecord *run = &sweep_recent_runs[*seen % sweep_max_runs];
+
+		if (is_kept(run))
+			to[n++] = *run;
+	}
+	LWLockRelease(shmem_lock(LOCK_LEDGER));
+	return n;
+}
+
 bool
 ledger_last(Oid dboid, Oid relid, RunCommand command, RunRecord *run)
 {

@@ -43,6 +43,13 @@ extern RunRecord *ledger_copy(int *count);
  */
 extern int64 ledger_count(TimestampTz *complete_since);
 
+/*
+ * Copies the runs that were added since the last call, oldest first, and says
+ * how many.  *seen is kept by the caller.  With PG_UINT64_MAX it begins with
+ * what comes from now on.  Runs that had to make room meanwhile are left out.
+ */
+extern int	ledger_read_new(uint64 *seen, RunRecord *to, int limit);
+
 extern void ledger_reset(void);
 
 /* Runs were not recorded until now. */

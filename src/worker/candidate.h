@@ -113,6 +113,8 @@ typedef struct Candidate
 	/* weigh.c */
 	Decision   *decision;		/* what is remembered (NULL: nothing) */
 	TableMemory memory;
+	bool		tried;			/* by a worker in mode observe */
+	TrialDone	trial;			/* taken off the counters, if it is on */
 	CandidateWeight weight;
 
 	TimestampTz overdue_since;	/* since when it waits beyond sweep.max_wait

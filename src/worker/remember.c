@@ -46,8 +46,9 @@ new_decision(const Candidate *c, DecisionKind kind)
 	d.own_checkpoint_aware = c->rules.own && c->rules.own->is_set[TABLE_CHECKPOINT_AWARE];
 	d.checkpoint_aware = c->weight.checkpoint_aware;
 	d.memory = c->memory;
-	d.dead = c->counters.dead;
-	d.ins = c->counters.ins;
+	d.trial = c->trial;
+	d.dead = c->counters.dead + c->trial.dead;
+	d.ins = c->counters.ins + c->trial.ins;
 	strlcpy(d.schemaname, c->row.schemaname, NAMEDATALEN);
 	strlcpy(d.relname, c->row.relname, NAMEDATALEN);
 	return d;
@@ -72,22 +73,6 @@ would_vacuum_since(const Candidate *c)
 	TimestampTz earlier = c->decision ? c->decision->would_vacuum_at : 0;
 
 	return earlier != 0 && c->counters.vacuumed_at <= earlier ? earlier : clock_now();
-}
-
-/*
- * The scout looks at the table again when the count has doubled, or when
- * others have vacuumed it.
- */
-static void
-remember_observed(const Candidate *c)
-{
-	Decision	d = new_decision(c, DECISION_OBSERVED);
-
-	d.would_vacuum_at = would_vacuum_since(c);
-	d.not_before = clock_after(d.last_at, RECHECK_OBSERVED_MS);
-	d.dead_growth = 2 * c->counters.dead;
-	d.ins_growth = 2 * c->counters.ins;
-	decision_put(&d);
 }
 
 static void
@@ -188,12 +173,10 @@ remember_verdict(const Candidate *c, const Verdict *verdict)
 	switch (verdict->kind)
 	{
 		case DECISION_NONE:
+		case DECISION_OBSERVED:
 			break;				/* what its vacuum comes to is remembered */
 		case DECISION_BELOW_THRESHOLD:
 			remember_not_due(c);
-			break;
-		case DECISION_OBSERVED:
-			remember_observed(c);
 			break;
 		case DECISION_CHECKPOINT_AHEAD:
 			remember_checkpoint(c);
@@ -246,6 +229,57 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 		m->follows_until = clock_after(clock_now(), m->took_ms + FOLLOWS_WITHIN_MS);
 		m->costly = worth ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
 	}
+}
+
+/*
+ * What a vacuum would have made of the visibility map.  All rows that had died
+ * are taken for removable.  Whether they are is seen from the horizon when the
+ * next vacuum would be due.
+ */
+static void
+note_map(Candidate *after, const Verdict *verdict, int64 pages)
+{
+	TableMemory *m = &after->memory;
+
+	m->pages = m->visible_pages = pages;
+	if (verdict->eager)
+		m->frozen_pages = pages;
+	m->frozen_pages = Min(Max(m->frozen_pages, after->trial.frozen_pages), pages);
+	m->unfrozen_pages = pages - m->frozen_pages;
+	m->cold_pages = 0;
+	m->counted_vacuums = after->counters.vacuums;
+	m->counted_changes = after->counters.inserted + after->counters.changed;
+}
+
+void
+remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *estimate,
+			   const VacuumMoment *moment)
+{
+	Candidate	after = *c;
+	Decision	d;
+
+	remember_vacuum(&after.memory, c, verdict, estimate);
+	note_map(&after, verdict, estimate->pages);
+	after.trial.on = true;
+	after.trial.vacuums = c->counters.vacuums;
+	after.trial.dead = c->trial.dead + c->counters.dead;
+	after.trial.ins = c->trial.ins + c->counters.ins;
+	after.trial.rows = c->counters.live;
+	after.trial.pages = estimate->pages;
+	after.trial.frozen_pages = after.memory.frozen_pages;
+	after.row.pages = Max(c->row.pages, after.trial.pages);
+	after.row.reltuples = Max(c->row.reltuples, (double) after.trial.rows);
+	after.counters.dead = after.counters.ins = 0;
+	insert_rules_take_again(&after);
+
+	d = new_decision(&after, DECISION_OBSERVED);
+	d.would_vacuum_at = would_vacuum_since(c);
+	d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+	d.horizon = moment->next_xid;
+	d.horizon_then = moment->horizon;
+	d.ins_follow = after.weight.ins_follow;
+	d.follow_at = clock_after(d.last_at, Max(INSERT_FOLLOW_MS, after.memory.took_ms));
+	decision_put(&d);
 }
 
 /*

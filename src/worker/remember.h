@@ -15,7 +15,7 @@
 #include "worker/verdict.h"
 
 #define RECHECK_MS				(10 * 60 * 1000)
-#define RECHECK_OBSERVED_MS		(60 * 1000)
+#define RECHECK_OBSERVED_MS		(60 * 1000) /* of a partitioned table */
 
 /*
  * How long a table is left alone if its lock was not available.  Most often
@@ -46,5 +46,13 @@ typedef struct VacuumMoment
 extern void remember_run(const Candidate *after, const Candidate *before,
 						 const Verdict *verdict, const RunRecord *run,
 						 const VacuumMoment *moment);
+
+/*
+ * In mode observe: remembers a vacuum that was only noted, as if it had been
+ * made.  estimate has what it would have used, and how many pages the table
+ * has.
+ */
+extern void remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *estimate,
+						   const VacuumMoment *moment);
 
 #endif							/* SWEEP_REMEMBER_H */

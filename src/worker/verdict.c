@@ -15,6 +15,7 @@
 #include "settings.h"
 #include "state/decision_expiry.h"
 #include "state/hold.h"
+#include "state/trial.h"
 
 static FullTransactionId
 horizon_now(bool catalog, void *arg)
@@ -28,10 +29,14 @@ must_wait(const Candidate *c)
 {
 	DecisionMoment moment;
 	Decision	d;
+	int64		dead = c->counters.dead;
+	int64		ins = c->counters.ins;
 
 	if (c->decision == NULL)
 		return false;
 	d = *c->decision;
+	if (!c->trial.on)
+		trial_take_off(&d.trial, c->counters.vacuums, &dead, &ins);
 	if (d.kind == DECISION_DISABLED || d.kind == DECISION_OUT_OF_SCOPE)
 		return false;
 	moment.now = clock_now();
@@ -45,7 +50,7 @@ must_wait(const Candidate *c)
 	d.dead_threshold = c->weight.thresholds.vacuum;
 	d.ins_threshold = c->weight.thresholds.insert;
 	d.ins_early = c->weight.ins_early;
-	return !decision_is_over(&d, c->counters.dead, c->counters.ins, &moment, horizon_now,
+	return !decision_is_over(&d, dead, ins, &moment, horizon_now,
 							 unconstify(Candidate *, c));
 }
 
@@ -104,6 +109,12 @@ verdict_about(const Candidate *c)
 		v.kind = DECISION_LOCKED;
 		v.waiting = c->decision && clock_now() < c->decision->not_before;
 	}
+	else if (!v.due && c->trial.on)
+	{
+		/* it is due in fact, but would have been vacuumed */
+		v.kind = DECISION_OBSERVED;
+		v.waiting = true;
+	}
 	else if (!v.due)
 		v.kind = DECISION_BELOW_THRESHOLD;
 	else if (!c->rules.enabled)
@@ -117,7 +128,7 @@ verdict_about(const Candidate *c)
 	}
 	else if (c->wraparound_near)
 		v.kind = DECISION_LEFT_TO_CORE;
-	else if (sweep_mode != SWEEP_ACT)
+	else if (sweep_mode != SWEEP_ACT && !c->tried)
 		v.kind = DECISION_OBSERVED;
 	else if (!standbys_let_begin(c->key.dboid))
 		v.kind = DECISION_SPACED_OUT;
@@ -126,7 +137,10 @@ verdict_about(const Candidate *c)
 	else if (hold_is_on())
 		v.kind = DECISION_HELD;
 	else
+	{
 		plan(c, &v);
+		v.trial = c->tried;
+	}
 	return v;
 }
 

@@ -14,6 +14,7 @@ typedef struct Verdict
 	DecisionKind kind;			/* why not (DECISION_NONE: vacuum it now) */
 	bool		due;
 	bool		waiting;		/* what was decided earlier is not over yet */
+	bool		trial;			/* if it is to be vacuumed: only note that */
 	const char *requested_by;	/* NULL: nobody asked for it */
 
 	/* how it is vacuumed */

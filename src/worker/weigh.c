@@ -32,6 +32,7 @@
 #include "server/standbys.h"
 #include "shmem.h"
 #include "state/decision_expiry.h"
+#include "state/trial.h"
 #include "worker/insert_rules.h"
 #include "worker/turn.h"
 
@@ -53,11 +54,20 @@ last_looked_at(void)
 	return at;
 }
 
+static bool by_worker = false;
+
+void
+weighing_is_by_worker(void)
+{
+	by_worker = true;
+}
+
 void
 weighing_begin(Weighing *w)
 {
 	PgStat_StatDBEntry *db = pgstat_fetch_stat_dbentry(MyDatabaseId);
 
+	w->trial = by_worker && sweep_mode == SWEEP_OBSERVE;
 	w->now = clock_now();
 	w->checkpoint_ms = next_checkpoint_ms(w->now);
 	SpinLockAcquire(&sweep_shared->mutex);
@@ -134,8 +144,14 @@ count_map(Candidate *c)
 	m->frozen_pages = Min((int64) frozen, m->pages);
 	m->counted_vacuums = c->counters.vacuums;
 	m->counted_changes = c->counters.inserted + c->counters.changed;
+	if (c->trial.on)
+	{
+		m->visible_pages = Max(m->visible_pages, Min(c->trial.pages, m->pages));
+		m->frozen_pages = Max(m->frozen_pages, Min(c->trial.frozen_pages, m->visible_pages));
+	}
 	m->unfrozen_pages = m->visible_pages - m->frozen_pages;
-	m->cold_pages = m->unfrozen_pages - residency_of_unfrozen(rel, m->pages, m->unfrozen_pages);
+	m->cold_pages = c->trial.on ? 0 :
+		m->unfrozen_pages - residency_of_unfrozen(rel, m->pages, m->unfrozen_pages);
 
 	m->whole_cleanup = m->needs_cleanup = false;
 	indexes = RelationGetIndexList(rel);
@@ -247,11 +263,34 @@ counters_began_anew(const Candidate *c, const TableMemory *m)
 		(m->counted_vacuums >= 0 && c->counters.inserted + c->counters.changed < m->counted_changes);
 }
 
+/*
+ * In mode observe a worker goes on as if the vacuums that it has noted had
+ * been made, until others have vacuumed the table.  Otherwise what is
+ * remembered of such vacuums must not count.
+ */
+static void
+take_trial(Candidate *c, const Weighing *w, const Decision *decision)
+{
+	if (w->trial && decision->trial.on && decision->trial.vacuums == c->counters.vacuums)
+	{
+		c->trial = decision->trial;
+		trial_take_off(&c->trial, c->counters.vacuums, &c->counters.dead, &c->counters.ins);
+		c->counters.history_lost = false;
+		/* VACUUM would have counted these */
+		c->row.pages = Max(c->row.pages, c->trial.pages);
+		c->row.reltuples = Max(c->row.reltuples, (double) c->trial.rows);
+	}
+	if (c->trial.on == decision->trial.on && !counters_began_anew(c, &decision->memory))
+		c->memory = decision->memory;
+}
+
 void
 candidate_weigh(Candidate *c, const Weighing *w)
 {
 	Decision	decision;
 
+	c->tried = w->trial;
+	memset(&c->trial, 0, sizeof(c->trial));
 	c->decision = NULL;
 	memset(&c->memory, 0, sizeof(c->memory));
 	c->memory.counted_vacuums = -1;
@@ -259,8 +298,7 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	{
 		c->decision = palloc(sizeof(Decision));
 		*c->decision = decision;
-		if (!counters_began_anew(c, &decision.memory))
-			c->memory = decision.memory;
+		take_trial(c, w, &decision);
 	}
 
 	c->weight.thresholds = threshold_compute(&c->rules.settings, c->row.reltuples, c->row.pages, c->row.frozen_pages);

@@ -14,9 +14,13 @@ typedef struct Weighing
 	TimestampTz history_begins; /* of the statistics */
 	int64		checkpoint_ms;	/* until the next one */
 	TimestampTz looked_at;		/* when all tables were last looked at */
+	bool		trial;			/* vacuums are only noted */
 } Weighing;
 
 extern void weighing_begin(Weighing *w);
+
+/* This process is a worker, which notes vacuums in mode observe. */
+extern void weighing_is_by_worker(void);
 
 /*
  * Called inside a transaction, in the memory context that the candidate lives

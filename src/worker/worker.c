@@ -36,6 +36,7 @@
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
 #include "worker/clean_lane.h"
+#include "worker/dry_run.h"
 #include "worker/overdue.h"
 #include "worker/partitioned_table.h"
 #include "worker/remember.h"
@@ -44,6 +45,7 @@
 #include "worker/table_run.h"
 #include "worker/table_vacuum.h"
 #include "worker/turn.h"
+#include "worker/weigh.h"
 
 static char *my_database;
 
@@ -270,7 +272,9 @@ vacuum_if_due(Candidate *c, Visit *v)
 	{
 		Verdict		verdict = verdict_about(c);
 
-		if (verdict_is_to_vacuum(&verdict))
+		if (verdict_is_to_vacuum(&verdict) && verdict.trial)
+			dry_run(c, &verdict);
+		else if (verdict_is_to_vacuum(&verdict))
 		{
 			table_vacuum(c, &verdict);
 			v->vacuumed = true;
@@ -389,6 +393,7 @@ sweep_worker_main(Datum arg)
 	(void) get_rel_namespace(RelationRelationId);
 	CommitTransactionCommand();
 	table_run_prepare(my_database);
+	weighing_is_by_worker();
 	worker_slot_is_up();
 	account(0, false);
 

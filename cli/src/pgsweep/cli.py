@@ -34,6 +34,7 @@ from pgsweep.commands.snooze import snooze
 from pgsweep.commands.status import status
 from pgsweep.commands.tables import tables
 from pgsweep.commands.top import top
+from pgsweep.commands.trial import trial
 from pgsweep.commands.tune import tune
 from pgsweep.commands.vacuum import vacuum
 
@@ -75,7 +76,7 @@ PANELS = {
     "See": (status, top, progress, runs, databases, tables, queue, decisions, audit, serve),
     "Find out why": (explain, blockers, budget, doctor, check),
     "Steer": (vacuum, cancel, hold, unhold, snooze, set_),
-    "Try and measure": (demo, bench, report, tune),
+    "Try and measure": (trial, demo, bench, report, tune),
     "The command itself": (completion,),
 }
 

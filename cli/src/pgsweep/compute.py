@@ -23,6 +23,7 @@ from pgsweep.model import (
     Table,
     TableName,
     TableSetting,
+    TriedTable,
     Waiting,
 )
 
@@ -83,7 +84,18 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-Named = Progress | Run | Decision | Call | Table | Waiting | HourOfTable | TableName | TableSetting
+Named = (
+    Progress
+    | Run
+    | Decision
+    | Call
+    | Table
+    | Waiting
+    | HourOfTable
+    | TableName
+    | TableSetting
+    | TriedTable
+)
 
 
 def relation(row: Named, with_database: bool = True) -> str:

@@ -40,6 +40,7 @@ from pgsweep.model import (
     TableName,
     TableSetting,
     Totals,
+    TriedTable,
     TuneFacts,
     Waiting,
 )
@@ -125,6 +126,7 @@ class Views:
     totals: bool
     budget: bool
     audit: bool
+    trial: bool
 
 
 class Session(ReadOnlyConnection):
@@ -201,6 +203,10 @@ class Session(ReadOnlyConnection):
     def audit(self, wanted: CallFilter) -> tuple[Call, ...]:
         """Return who has called which of the functions that act, the latest first."""
         return self.rows("audit", Call, asdict(wanted))
+
+    def trial(self) -> tuple[TriedTable, ...]:
+        """Return what would have been done in mode observe, the most vacuums first."""
+        return self.rows("trial", TriedTable)
 
     def snoozed(self) -> int:
         """Return how many tables are left alone for a while."""

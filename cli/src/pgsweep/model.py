@@ -240,6 +240,44 @@ class Call:
 
 
 @dataclass(frozen=True)
+class TriedTable:
+    """A row of sweep.trial: what would have been done with a table, and what was.
+
+    `blks_` are pages of `block_size` bytes. `earlier` is a mean over `followed` vacuums.
+    """
+
+    since: datetime
+    until: datetime | None
+    datid: int | None
+    datname: str | None
+    relid: int | None
+    schemaname: str | None
+    relname: str | None
+    vacuums: int
+    insert_vacuums: int
+    first_at: datetime | None
+    last_at: datetime | None
+    blks_read_min: int
+    blks_read_max: int
+    blks_dirtied_min: int
+    blks_dirtied_max: int
+    blks_frozen: int
+    waiting_since: datetime | None
+    dead_tuples: int | None
+    autovacuum_threshold: int | None
+    ins_since_vacuum: int | None
+    autovacuum_insert_threshold: int | None
+    autovacuums: int
+    autovacuum_blks_read: int
+    autovacuum_blks_dirtied: int
+    manual_vacuums: int
+    followed: int
+    earlier: timedelta | None
+    blks_grown: int
+    block_size: int
+
+
+@dataclass(frozen=True)
 class TableName:
     """A table of the database that was asked."""
 

@@ -44,6 +44,7 @@ NAV = (
     ("/horizon", "Horizon"),
     ("/budget", "Budget"),
     ("/audit", "Audit"),
+    ("/trial", "Trial"),
 )
 TYPES = {"style.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8"}
 
@@ -101,6 +102,7 @@ class Pages:
             Route("/horizon", self._page("horizon.html.j2", self._horizon, 2)),
             Route("/budget", self._page("budget.html.j2", self._budget, 2)),
             Route("/audit", self._page("audit.html.j2", self._audit, 5)),
+            Route("/trial", self._page("trial.html.j2", self._trial, 15)),
             Route("/static/{digest}/{name}", _static),
         ]
 
@@ -226,6 +228,10 @@ class Pages:
         calls = await self.desk.look("audit", views.read_audit, NOW_S, patience_s)
         now = datetime.now(timezone.utc)
         return {"audit": None if calls is None else views.audit(calls, now)}
+
+    async def _trial(self, _: Request, patience_s: float) -> Values:
+        found = await self.desk.look("trial", views.read_trial, NOW_S * 5, patience_s)
+        return {"trial": None if found is None else views.trial(found)}
 
     async def _day(self, _: Request, patience_s: float) -> Values:
         day = await self.desk.look("day", read_day, DAY_S, patience_s)

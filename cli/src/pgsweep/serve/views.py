@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from rich.text import Text
 
 from pgsweep import compute, core_views, errors, sources
+from pgsweep import trial as trial_words
 from pgsweep.compute import Line
 from pgsweep.db import Session
 from pgsweep.model import (
@@ -25,9 +26,10 @@ from pgsweep.model import (
     Table,
     TableHistory,
     TableKey,
+    TriedTable,
     Waiting,
 )
-from pgsweep.render import answers, budgets, columns, header, story
+from pgsweep.render import answers, budgets, columns, header, story, trials
 from pgsweep.render.text import printable
 from pgsweep.serve.html import Sheet, meaning, plain, sheet, titled
 from pgsweep.watcher import Watcher
@@ -51,7 +53,7 @@ def href(datid: int | None, relid: int | None) -> str | None:
     return f"/table/{datid or 0}/{relid}" if relid else None
 
 
-def _link(row: Progress | Run | Waiting | Decision | Call) -> str | None:
+def _link(row: Progress | Run | Waiting | Decision | Call | TriedTable) -> str | None:
     return href(row.datid, row.relid)
 
 
@@ -396,6 +398,55 @@ def read_audit(session: Session) -> tuple[Call, ...] | None:
 def audit(calls: tuple[Call, ...], now: datetime) -> Sheet:
     """Return who has acted, the latest first."""
     return sheet(answers.audit_columns(now), calls, links={"ON": _link}, head="WHEN")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A trial as it was read."""
+
+    rows: tuple[TriedTable, ...]
+    now: datetime
+    mode: str | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What would have been done in mode observe."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    # None: there is none.
+    sheet: Sheet | None
+    untouched: Sheet | None
+    shown: int
+    number: int
+    how: str
+
+
+def read_trial(session: Session) -> Tried | None:
+    """Read the trial. None means that nobody keeps it here."""
+    if not session.views().trial:
+        return None
+    return Tried(session.trial(), session.server().now, session.status().effective_mode)
+
+
+def trial(found: Tried) -> Trial:
+    """Return what a trial came to."""
+    if not found.rows:
+        return Trial(trials.none(found.mode), (), None, None, 0, 0, "")
+    said = trial_words.summary(found.rows, found.now)
+    rows = found.rows[:ROWS]
+    left = said.untouched[:ROWS]
+    links = {"TABLE": _link, "NOT VACUUMED": _link}
+    return Trial(
+        headline=said.headline,
+        sentences=said.sentences,
+        sheet=sheet(trials.COLUMNS, rows, links=links),
+        untouched=sheet(trials.UNTOUCHED, left, links=links, head="NOT VACUUMED") if left else None,
+        shown=len(rows),
+        number=len(found.rows),
+        how=trial_words.HOW,
+    )
 
 
 def read_budget(session: Session) -> tuple[tuple[Limit, ...], tuple[compute.Stretch, ...]]:

@@ -1,0 +1,60 @@
+"""A trial as a page: what pg_sweep would have done in mode observe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pgsweep import trial
+from pgsweep.model import Server, TriedTable
+from pgsweep.render import text, trials
+from pgsweep.render.grid import Column as GridColumn
+from pgsweep.report import page
+from pgsweep.report.live_model import MOST_ROWS, Column, Table
+from pgsweep.serve.html import titled
+
+
+def html(rows: Sequence[TriedTable], server: Server, mode: str | None) -> str:
+    """Return the page."""
+    return page.render(
+        "trial.html.j2",
+        title="What pg_sweep would have done",
+        lead=_lead(rows, server, mode),
+        **_contents(rows, server, mode),
+    )
+
+
+def _lead(rows: Sequence[TriedTable], server: Server, mode: str | None) -> str:
+    where = f"{server.host}:{server.port}" if server.host else f"port {server.port}"
+    line = f"PostgreSQL {server.version.split()[0]}, {where}"
+    if rows:
+        since, until = rows[0].since.astimezone(), rows[0].until or server.now
+        line += f", observed from {since:%Y-%m-%d %H:%M} to {until.astimezone():%Y-%m-%d %H:%M %Z}"
+    return text.printable(f"{line}; sweep.mode is now {mode}")
+
+
+def _contents(rows: Sequence[TriedTable], server: Server, mode: str | None) -> dict[str, object]:
+    if not rows:
+        return {"headline": trials.none(mode), "sentences": (), "tables": ()}
+    found = trial.summary(rows, server.now)
+    tables = [_table("Tables", trial.HOW, trials.COLUMNS, rows)]
+    if found.untouched:
+        said = "pg_sweep would have vacuumed these, and nobody has."
+        tables.insert(0, _table("Not vacuumed", said, trials.UNTOUCHED, found.untouched))
+    return {"headline": found.headline, "sentences": found.sentences, "tables": tables}
+
+
+def _table(
+    title: str, said: str, columns: Iterable[GridColumn[TriedTable]], rows: Sequence[TriedTable]
+) -> Table:
+    known = tuple(columns)
+    if len(rows) > MOST_ROWS:
+        said += f" The first {MOST_ROWS} of {len(rows):,} are shown."
+    return Table(
+        title,
+        said,
+        tuple(Column(titled(column.title), column.right) for column in known),
+        tuple(
+            tuple(text.printable(str(column.cell(row))) for column in known)
+            for row in rows[:MOST_ROWS]
+        ),
+    )

@@ -1,0 +1,198 @@
+/*
+ * dry_run.c
+ *		In mode observe: a vacuum is noted, not made.
+ *
+ * Runs in a worker.  It looks at a sample of the table's and its indexes'
+ * pages: which of them are all-visible, in memory and dirty.  It reads none
+ * but those of the visibility map.
+ */
+#include "postgres.h"
+
+#include "worker/dry_run.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/transam.h"
+#include "access/visibilitymap.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "policy/trial_cost.h"
+#include "server/horizon.h"
+#include "server/peek.h"
+#include "server/residency.h"
+#include "server/table_stats.h"
+#include "settings.h"
+#include "state/trial.h"
+#include "worker/remember.h"
+
+/* Which part of the dead rows had index entries of their own, and which is of updates? */
+static void
+add_shares(TrialHeap *heap, const Candidate *c)
+{
+	PgStat_StatTabEntry stats;
+	double		changed;
+
+	heap->cold_share = heap->update_share = 1;
+	if (!table_stats_read(c->key.dboid, c->key.relid, &stats))
+		return;
+	changed = (double) (stats.tuples_updated + stats.tuples_deleted);
+	if (changed <= 0)
+		return;
+	heap->cold_share = 1 - (double) stats.tuples_hot_updated / changed;
+	heap->update_share = (double) stats.tuples_updated / changed;
+}
+
+/* New rows fill the end of the table, unless garbage has made room elsewhere. */
+static void
+add_tail(TrialHeap *heap, Relation rel, BlockNumber pages)
+{
+	PageSample	sample;
+
+	if (heap->new_inserted <= heap->new_dead)
+		return;
+	heap->tail = (heap->new_inserted - heap->new_dead) / Max(heap->rows_per_page, 1);
+	heap->tail = Min(ceil(heap->tail), (double) pages);
+	sample = residency_sample_table(rel, pages - (BlockNumber) heap->tail, pages, TRIAL_SKIP_PAGES);
+	heap->tail_not_visible = sample.not_visible;
+	heap->tail_resident = sample.resident;
+	heap->tail_dirty = sample.dirty;
+}
+
+static TrialHeap
+look_at_heap(const Candidate *c, Relation rel, BlockNumber pages)
+{
+	PageSample	sample = residency_sample_table(rel, 0, pages, TRIAL_SKIP_PAGES);
+	TrialHeap	heap = {0};
+
+	heap.pages = pages;
+	heap.not_visible = sample.not_visible * pages;
+	heap.between = sample.between * pages;
+	heap.resident = sample.resident;
+	heap.dirty = sample.dirty;
+	heap.rows_per_page = c->weight.rows_per_page;
+	heap.new_dead = (double) c->counters.dead;
+	heap.new_inserted = (double) c->counters.ins;
+	heap.dead = heap.new_dead + (double) c->trial.dead;
+	heap.inserted = heap.new_inserted + (double) c->trial.ins;
+	add_shares(&heap, c);
+	add_tail(&heap, rel, pages);
+	return heap;
+}
+
+/* An index that is locked is left out. */
+static void
+add_indexes(TrialCost *cost, const TrialHeap *heap, Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = peek_open(lfirst_oid(lc));
+		BlockNumber pages;
+		PageSample	sample;
+		TrialIndex	trial;
+
+		if (index == NULL)
+			continue;
+		pages = RelationGetNumberOfBlocks(index);
+		sample = residency_sample_index(index, pages);
+		trial.pages = pages;
+		trial.resident = sample.resident;
+		trial.dirty = sample.dirty;
+		trial_cost_add_index(cost, heap, &trial);
+		peek_close(index);
+	}
+	list_free(indexes);
+}
+
+static TrialRange
+range(double least, double most)
+{
+	TrialRange	r = {(int64) (least + 0.5), (int64) (most + 0.5)};
+
+	return r;
+}
+
+/* As the record of a vacuum that was made, in the middle of the range. */
+static RunRecord
+as_run(const TrialCost *cost, BlockNumber pages)
+{
+	RunRecord	run;
+
+	memset(&run, 0, sizeof(run));
+	run.command = RUN_VACUUM;
+	run.outcome = RUN_DONE;
+	run.pages = pages;
+	run.used.blks_read = (int64) ((cost->least_read + cost->most_read) / 2);
+	run.used.blks_dirtied = (int64) ((cost->least_dirtied + cost->most_dirtied) / 2);
+	run.used.blks_hit = Max((int64) cost->scanned - run.used.blks_read, 0);
+	run.costs.page_hit = VacuumCostPageHit;
+	run.costs.page_miss = VacuumCostPageMiss;
+	run.costs.page_dirty = VacuumCostPageDirty;
+	return run;
+}
+
+static TrialVacuum
+as_note(const Candidate *c, const Verdict *verdict, const TrialCost *cost, BlockNumber pages)
+{
+	Thresholds	core = threshold_core(&c->rules.settings, c->row.reltuples, c->row.pages, c->row.frozen_pages);
+	TrialVacuum v = {0};
+
+	v.for_inserts = candidate_is_due_by_inserts(c);
+	v.read = range(cost->least_read, cost->most_read);
+	v.dirtied = range(cost->least_dirtied, cost->most_dirtied);
+	v.frozen = verdict->eager ? (int64) cost->cleaned : 0;
+	v.pages = pages;
+	v.dead = c->counters.dead + c->trial.dead;
+	v.inserted = c->counters.ins + c->trial.ins;
+	v.core_threshold = core.vacuum;
+	v.core_insert = core.insert;
+	return v;
+}
+
+/* If the table is locked, VACUUM would have skipped it. */
+static void
+note(const Candidate *c, const Verdict *verdict, Relation rel)
+{
+	VacuumMoment moment;
+	BlockNumber pages = RelationGetNumberOfBlocks(rel);
+	TrialHeap	heap = look_at_heap(c, rel, pages);
+	TrialCost	cost = trial_cost_heap(&heap);
+	RunRecord	run;
+	TrialVacuum vacuum;
+
+	if (trial_cleans_indexes(&heap) && !verdict->options.keep_indexes)
+		add_indexes(&cost, &heap, rel);
+	moment.horizon = horizon_of_database(c->key.dboid, c->row.catalog_horizon);
+	moment.next_xid = ReadNextFullTransactionId();
+	run = as_run(&cost, pages);
+	vacuum = as_note(c, verdict, &cost, pages);
+	trial_note(c->key, c->row.schemaname, c->row.relname, &vacuum);
+	remember_noted(c, verdict, &run, &moment);
+}
+
+void
+dry_run(const Candidate *c, const Verdict *verdict)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Relation	rel;
+
+	StartTransactionCommand();
+	rel = peek_open(c->key.relid);
+	if (rel == NULL)
+		remember_wait(c, DECISION_LOCKED, LOCKED_BACKOFF_MS);
+	else
+	{
+		note(c, verdict, rel);
+		peek_close(rel);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+}
