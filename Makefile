@@ -81,7 +81,7 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy aside budget cost futile gin governor insert locks million overhead replica retail scout scrape slowdisk standby visits)
+MEASUREMENTS = $(addprefix bench-,accuracy aside budget cost futile gin governor insert locks million overhead replica retail scout scrape slowdisk standby trial visits)
 
 .PHONY: demo test unit man dist format format-check bench bench-smoke $(MEASUREMENTS)
 

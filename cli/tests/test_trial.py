@@ -80,6 +80,11 @@ def test_a_table_that_was_vacuumed_by_hand_was_not_left_alone() -> None:
     assert not trial.untouched(replace(ROW, autovacuums=0, manual_vacuums=1))
 
 
+def test_tables_vacuumed_by_hand_alone_are_not_told() -> None:
+    by_hand = replace(ROW, vacuums=0, autovacuums=0, manual_vacuums=3)
+    assert trial.told([ROW, by_hand]) == (ROW,)
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_lines_fit_the_terminal(width: int) -> None:
     rows = [replace(ROW, relname="x" * 63, autovacuums=0), replace(ROW, relid=None, relname=None)]

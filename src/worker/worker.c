@@ -273,7 +273,12 @@ vacuum_if_due(Candidate *c, Visit *v)
 		Verdict		verdict = verdict_about(c);
 
 		if (verdict_is_to_vacuum(&verdict) && verdict.trial)
+		{
+			double		cpu_ms = clock_cpu_ms();
+
 			dry_run(c, &verdict);
+			account(cpu_ms, false);
+		}
 		else if (verdict_is_to_vacuum(&verdict))
 		{
 			table_vacuum(c, &verdict);

@@ -47,6 +47,11 @@ def between(found: Range) -> str:
     return f"{least} to {most}"
 
 
+def told(rows: Sequence[TriedTable]) -> tuple[TriedTable, ...]:
+    """Return the rows that say something: tables vacuumed by hand alone do not."""
+    return tuple(row for row in rows if row.vacuums or row.autovacuums)
+
+
 def untouched(row: TriedTable) -> bool:
     """Return whether nobody has vacuumed a table that would have been vacuumed."""
     return row.vacuums > 0 and row.autovacuums == 0 and row.manual_vacuums == 0

@@ -68,7 +68,7 @@ def lines(rows: Sequence[TriedTable], now: datetime, limit: int, width: int) -> 
     for sentence in found.sentences:
         shown += [Text(line) for line in _wrapped(sentence, width)]
     shown.append(Text())
-    shown += _table(COLUMNS, rows, limit, width)
+    shown += _table(COLUMNS, trial.told(rows), limit, width)
     if found.untouched:
         shown.append(Text())
         shown += _table(UNTOUCHED, found.untouched, limit, width)

@@ -36,7 +36,7 @@ def _contents(rows: Sequence[TriedTable], server: Server, mode: str | None) -> d
     if not rows:
         return {"headline": trials.none(mode), "sentences": (), "tables": ()}
     found = trial.summary(rows, server.now)
-    tables = [_table("Tables", trial.HOW, trials.COLUMNS, rows)]
+    tables = [_table("Tables", trial.HOW, trials.COLUMNS, trial.told(rows))]
     if found.untouched:
         said = "pg_sweep would have vacuumed these, and nobody has."
         tables.insert(0, _table("Not vacuumed", said, trials.UNTOUCHED, found.untouched))
@@ -53,8 +53,11 @@ def _table(
         title,
         said,
         tuple(Column(titled(column.title), column.right) for column in known),
-        tuple(
-            tuple(text.printable(str(column.cell(row))) for column in known)
-            for row in rows[:MOST_ROWS]
-        ),
+        tuple(tuple(_cell(column, row) for column in known) for row in rows[:MOST_ROWS]),
     )
+
+
+def _cell(column: GridColumn[TriedTable], row: TriedTable) -> str:
+    shown = text.printable(str(column.cell(row)))
+    # A figure and its unit stay together.
+    return shown.replace(" ", "\N{NO-BREAK SPACE}") if column.right else shown

@@ -435,16 +435,16 @@ def trial(found: Tried) -> Trial:
     if not found.rows:
         return Trial(trials.none(found.mode), (), None, None, 0, 0, "")
     said = trial_words.summary(found.rows, found.now)
-    rows = found.rows[:ROWS]
+    rows = trial_words.told(found.rows)
     left = said.untouched[:ROWS]
     links = {"TABLE": _link, "NOT VACUUMED": _link}
     return Trial(
         headline=said.headline,
         sentences=said.sentences,
-        sheet=sheet(trials.COLUMNS, rows, links=links),
+        sheet=sheet(trials.COLUMNS, rows[:ROWS], links=links),
         untouched=sheet(trials.UNTOUCHED, left, links=links, head="NOT VACUUMED") if left else None,
-        shown=len(rows),
-        number=len(found.rows),
+        shown=min(len(rows), ROWS),
+        number=len(rows),
         how=trial_words.HOW,
     )
 
