@@ -108,12 +108,40 @@ trial_cost_heap(const TrialHeap *h)
 	return cost;
 }
 
-bool
-trial_cleans_indexes(const TrialHeap *h)
+/* Pages with dead rows that have index entries. */
+static double
+pages_with_entries(const TrialHeap *h)
 {
 	double		rows = h->new_dead * h->cold_share;
 
-	return rows >= 1 && pages_hit(rows / rows_together(h), h->pages) >= TRIAL_BYPASS_SHARE * h->pages;
+	return rows < 1 ? 0 : pages_hit(rows / rows_together(h), h->pages);
+}
+
+bool
+trial_cleans_indexes(const TrialHeap *h)
+{
+	double		pages = pages_with_entries(h);
+
+	return pages > 0 && pages >= TRIAL_BYPASS_SHARE * h->pages;
+}
+
+/*
+ * What the first pass has read and dirtied is not in memory any more, unless
+ * it is very little, because VACUUM uses the same few buffers again and again.
+ */
+void
+trial_cost_add_second_pass(TrialCost *cost, const TrialHeap *h)
+{
+	double		pages = clamp(pages_with_entries(h), 0, cost->cleaned);
+	double		least = clamp(pages - h->not_visible * h->resident, 0, pages);
+	double		most = pages * (1 - h->resident);
+
+	if (pages <= TRIAL_RING_PAGES)
+		return;
+	cost->least_read += least;
+	cost->most_read += most;
+	cost->least_dirtied += least;
+	cost->most_dirtied += most;
 }
 
 /*

@@ -18,6 +18,9 @@
 /* Pages of the visibility map and the free space map that it may dirty at each time. */
 #define TRIAL_MAP_PAGES		2
 
+/* It passes the table through so few buffers (a ring of 256 kB). */
+#define TRIAL_RING_PAGES	32
+
 /* It leaves the indexes alone below this share of pages (BYPASS_THRESHOLD_PAGES). */
 #define TRIAL_BYPASS_SHARE	0.02
 
@@ -75,6 +78,12 @@ extern TrialCost trial_cost_heap(const TrialHeap *heap);
 
 /* Would the vacuum clean the indexes as well? */
 extern bool trial_cleans_indexes(const TrialHeap *heap);
+
+/*
+ * Adds what the second pass over the table costs, which comes after the
+ * indexes.
+ */
+extern void trial_cost_add_second_pass(TrialCost *cost, const TrialHeap *heap);
 
 /* Adds what cleaning the index costs. */
 extern void trial_cost_add_index(TrialCost *cost, const TrialHeap *heap, const TrialIndex *index);

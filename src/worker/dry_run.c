@@ -85,13 +85,15 @@ look_at_heap(const Candidate *c, Relation rel, BlockNumber pages)
 	return heap;
 }
 
-/* An index that is locked is left out. */
+/* Two passes over the table, and the indexes between them.  One that is locked is left out. */
 static void
 add_indexes(TrialCost *cost, const TrialHeap *heap, Relation rel)
 {
 	List	   *indexes = RelationGetIndexList(rel);
 	ListCell   *lc;
 
+	if (indexes != NIL)
+		trial_cost_add_second_pass(cost, heap);
 	foreach(lc, indexes)
 	{
 		Relation	index = peek_open(lfirst_oid(lc));

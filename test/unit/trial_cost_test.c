@@ -100,6 +100,23 @@ indexes(void)
 	tap_ok(is_about(cost.least_read, 500), "what is not in memory is read", "");
 	tap_ok(cost.least_dirtied > 310 && cost.least_dirtied < 650, "entries share pages", "");
 
+	cost = (TrialCost)
+	{
+		.cleaned = 500
+	};
+	trial_cost_add_second_pass(&cost, &h);
+	tap_ok(cost.most_read == 0, "the second pass finds in memory what was there before the first", "");
+	h.resident = 0;
+	trial_cost_add_second_pass(&cost, &h);
+	tap_ok(is_about(cost.least_read, 500) && is_about(cost.most_dirtied, 500), "and reads the rest again", "");
+	cost = (TrialCost)
+	{
+		.cleaned = TRIAL_RING_PAGES
+	};
+	trial_cost_add_second_pass(&cost, &h);
+	tap_ok(cost.most_read == 0, "but not a table that is very small", "");
+	h.resident = 1;
+
 	h.update_share = 1;
 	cost = (TrialCost)
 	{
