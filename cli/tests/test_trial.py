@@ -58,6 +58,7 @@ def test_a_trial_that_has_ended_lasted_until_then() -> None:
     ("changes", "why"),
     [
         ({}, "900 dead rows, and it comes beyond 20.0k"),
+        ({"dead_tuples": 30_000}, "30.0k dead rows, and it comes beyond 20.0k: soon"),
         ({"autovacuum_threshold": None}, "autovacuum is off"),
         (
             {"insert_vacuums": 1, "ins_since_vacuum": 800},

@@ -63,19 +63,17 @@ def why_untouched(row: TriedTable) -> str:
         return ""
     if row.autovacuum_threshold is None:
         return "autovacuum is off"
-    parts = [
-        f"{text.count(row.dead_tuples)} dead rows, and it comes beyond "
-        f"{text.count(row.autovacuum_threshold)}"
-    ]
-    if row.insert_vacuums and row.ins_since_vacuum:
-        if row.autovacuum_insert_threshold is None:
-            parts = [f"{text.count(row.ins_since_vacuum)} new rows, for which it does not come"]
-        else:
-            parts = [
-                f"{text.count(row.ins_since_vacuum)} new rows, and it comes beyond "
-                f"{text.count(row.autovacuum_insert_threshold)}"
-            ]
-    return parts[0]
+    if not (row.insert_vacuums and row.ins_since_vacuum):
+        return _of("dead rows", row.dead_tuples, row.autovacuum_threshold)
+    if row.autovacuum_insert_threshold is None:
+        return f"{text.count(row.ins_since_vacuum)} new rows, for which it does not come"
+    return _of("new rows", row.ins_since_vacuum, row.autovacuum_insert_threshold)
+
+
+def _of(rows: str, number: int | None, threshold: int) -> str:
+    """Return how far a table is from being due for autovacuum."""
+    line = f"{text.count(number)} {rows}, and it comes beyond {text.count(threshold)}"
+    return f"{line}: soon" if (number or 0) > threshold else line
 
 
 @dataclass(frozen=True)
