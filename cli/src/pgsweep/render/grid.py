@@ -13,6 +13,8 @@ from pgsweep.render.text import cut, printable
 T = TypeVar("T")
 
 GAP = 1
+# Words of a title that stay as they are.
+KEPT = frozenset({"PID", "ETA", "WAL", "XID", "MB", "MB/s"})
 
 
 @dataclass(frozen=True)
@@ -93,3 +95,10 @@ def _pad(text: Text, width: int, right: bool, keep_end: bool = False) -> Text:
         text = Text(cut(text.plain, width, keep_end), style=style)
     padding = " " * (width - text.cell_len)
     return Text.assemble(padding, text) if right else Text.assemble(text, padding)
+
+
+def titled(title: str) -> str:
+    """Return a title of the terminal as a page has it: LIMITED BY is Limited by."""
+    words = [word if word in KEPT else word.lower() for word in title.split()]
+    line = " ".join(words)
+    return line[:1].upper() + line[1:]

@@ -8,9 +8,9 @@ from pgsweep import trial
 from pgsweep.model import Server, TriedTable
 from pgsweep.render import text, trials
 from pgsweep.render.grid import Column as GridColumn
+from pgsweep.render.grid import titled
 from pgsweep.report import page
 from pgsweep.report.live_model import MOST_ROWS, Column, Table
-from pgsweep.serve.html import titled
 
 
 def html(rows: Sequence[TriedTable], server: Server, mode: str | None) -> str:

@@ -16,13 +16,11 @@ from markupsafe import Markup
 from rich.text import Text
 
 from pgsweep import __version__
-from pgsweep.render.grid import Column
+from pgsweep.render.grid import Column, titled
 from pgsweep.render.text import printable
 
 T = TypeVar("T")
 
-# Words of a title that stay as they are.
-KEPT = frozenset({"PID", "ETA", "WAL", "XID", "MB", "MB/s"})
 # What a style of the terminal means.
 MEANINGS = (("red", "bad"), ("yellow", "warn"), ("green", "good"), ("cyan", "note"), ("dim", "dim"))
 
@@ -73,13 +71,6 @@ def sheet(
         ),
         head=titles.index(head) if head in titles else 0,
     )
-
-
-def titled(title: str) -> str:
-    """Return a title of the terminal as a page has it: LIMITED BY is Limited by."""
-    words = [word if word in KEPT else word.lower() for word in title.split()]
-    line = " ".join(words)
-    return line[:1].upper() + line[1:]
 
 
 def _cell(title: str, value: str | Text, href: str | None) -> Cell:

@@ -30,8 +30,9 @@ from pgsweep.model import (
     Waiting,
 )
 from pgsweep.render import answers, budgets, columns, header, story, trials
+from pgsweep.render.grid import titled
 from pgsweep.render.text import printable
-from pgsweep.serve.html import Sheet, meaning, plain, sheet, titled
+from pgsweep.serve.html import Sheet, meaning, plain, sheet
 from pgsweep.watcher import Watcher
 
 # A page has at most so many rows of a kind, and says how many there are.
