@@ -16,6 +16,7 @@ import samples
 from conftest import Pgsweep
 from pgsweep import compute, errors
 from pgsweep.model import Call, Snapshot, Step
+from pgsweep.render import grid
 from pgsweep.render.columns import progress_columns
 from pgsweep.serve import acts, diary, guard, html, signin, views
 
@@ -160,9 +161,9 @@ def test_a_bar_for_what_is_known() -> None:
 
 
 def test_titles_are_those_of_the_terminal() -> None:
-    assert html.titled("LIMITED BY") == "Limited by"
-    assert html.titled("XID %") == "XID %"
-    assert html.titled("ETA") == "ETA"
+    assert grid.titled("LIMITED BY") == "Limited by"
+    assert grid.titled("XID %") == "XID %"
+    assert grid.titled("ETA") == "ETA"
     lines = compute.with_workers([samples.progress()])
     shown = html.sheet(progress_columns(samples.server().now, False), lines, {"READ": "MB/s"})
     assert "Read MB/s" in shown.titles
