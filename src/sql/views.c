@@ -206,6 +206,7 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 	for (int i = 0; i < count; i++)
 	{
 		const Decision *d = &decisions[i];
+		bool		observed;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!d->mentioned)
@@ -222,8 +223,11 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		row_put_time(&row, d->not_before);
 		row_put(&row, Int64GetDatum(d->dead));
 		row_put(&row, Int64GetDatum(d->ins));
-		row_put_int64(&row, d->dead_threshold < 0 ? -1 : (int64) d->dead_threshold + d->trial.dead);
-		row_put_int64(&row, d->ins_threshold < 0 ? -1 : (int64) d->ins_threshold + d->trial.ins);
+		observed = d->trial.on && sweep_mode == SWEEP_OBSERVE;
+		row_put_int64(&row, d->dead_threshold < 0 ? -1 :
+					  (int64) d->dead_threshold + (observed ? d->trial.dead : 0));
+		row_put_int64(&row, d->ins_threshold < 0 ? -1 :
+					  (int64) d->ins_threshold + (observed ? d->trial.ins : 0));
 		if (FullTransactionIdIsValid(d->horizon) && d->kind != DECISION_OBSERVED)
 			row_put(&row, TransactionIdGetDatum(XidFromFullTransactionId(d->horizon)));
 		else

@@ -68,6 +68,8 @@ evict_class(const Decision *d, TimestampTz now)
 {
 	if (is_snoozed(d))
 		return EVICT_NEVER;
+	if (d->kind == DECISION_OBSERVED)
+		return now < d->not_before ? EVICT_WAIT : EVICT_KNOWN;
 	switch (d->kind)
 	{
 		case DECISION_BELOW_THRESHOLD:

@@ -17,10 +17,16 @@
 
 #define SLICE	32				/* runs that are counted at a time */
 
+bool
+trial_holds(const TrialDone *done, int64 vacuums, int64 ins)
+{
+	return done->on && sweep_mode == SWEEP_OBSERVE && done->vacuums == vacuums && ins >= done->ins;
+}
+
 void
 trial_take_off(const TrialDone *done, int64 vacuums, int64 *dead, int64 *ins)
 {
-	if (!done->on || done->vacuums != vacuums || sweep_mode != SWEEP_OBSERVE)
+	if (!trial_holds(done, vacuums, *ins))
 		return;
 	/* pruning and ANALYZE lower the number of dead rows, too */
 	*dead = Max(*dead - done->dead, 0);

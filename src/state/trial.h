@@ -69,6 +69,13 @@ typedef struct TrialState
 } TrialState;
 
 /*
+ * Is the table still as it was after the vacuum that was noted?  It is not if
+ * others have vacuumed it (the count has changed), or truncated it (there are
+ * fewer new rows than then).  ins is the counter of the statistics.
+ */
+extern bool trial_holds(const TrialDone *done, int64 vacuums, int64 ins);
+
+/*
  * What would be left of the counters, if the vacuums that were noted had been
  * made.  vacuums is how often the table was vacuumed so far.  Only in mode
  * observe is anything taken off.

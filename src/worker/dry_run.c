@@ -16,9 +16,12 @@
 #include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -29,7 +32,9 @@
 #include "server/table_stats.h"
 #include "settings.h"
 #include "state/trial.h"
+#include "state/worker_slot.h"
 #include "worker/remember.h"
+#include "worker/statement.h"
 
 /* Which part of the dead rows had index entries of their own, and which is of updates? */
 static void
@@ -159,7 +164,6 @@ as_note(const Candidate *c, const Verdict *verdict, const TrialCost *cost, Block
 	return v;
 }
 
-/* If the table is locked, VACUUM would have skipped it. */
 static void
 note(const Candidate *c, const Verdict *verdict, Relation rel)
 {
@@ -169,6 +173,7 @@ note(const Candidate *c, const Verdict *verdict, Relation rel)
 	TrialCost	cost = trial_cost_heap(&heap);
 	RunRecord	run;
 	TrialVacuum vacuum;
+	int64		lost = decisions_lost();
 
 	if (trial_cleans_indexes(&heap) && !verdict->options.keep_indexes)
 		add_indexes(&cost, &heap, rel);
@@ -176,25 +181,75 @@ note(const Candidate *c, const Verdict *verdict, Relation rel)
 	moment.next_xid = ReadNextFullTransactionId();
 	run = as_run(&cost, pages);
 	vacuum = as_note(c, verdict, &cost, pages);
-	trial_note(c->key, c->row.schemaname, c->row.relname, &vacuum);
 	remember_noted(c, verdict, &run, &moment);
+	/* what could not be remembered comes again, and must not count twice */
+	if (decisions_lost() == lost)
+		trial_note(c->key, c->row.schemaname, c->row.relname, &vacuum);
+}
+
+/* What is to be done, and what came of it. */
+typedef struct DryRun
+{
+	const Candidate *c;
+	const Verdict *verdict;
+	bool		locked;
+} DryRun;
+
+/* Is the table locked so that VACUUM would skip it?  Core's may be at work there. */
+static bool
+is_locked(Oid relid)
+{
+	LOCKTAG		tag;
+	int			count;
+
+	SET_LOCKTAG_RELATION(tag, IsSharedRelation(relid) ? InvalidOid : MyDatabaseId, relid);
+	(void) GetLockConflicts(&tag, ShareUpdateExclusiveLock, &count);
+	return count > 0;
+}
+
+static void
+look(void *arg)
+{
+	DryRun	   *dry = arg;
+	MemoryContext context = CurrentMemoryContext;
+	Relation	rel;
+
+	StartTransactionCommand();
+	rel = is_locked(dry->c->key.relid) ? NULL : peek_open(dry->c->key.relid);
+	dry->locked = rel == NULL;
+	if (rel != NULL)
+	{
+		note(dry->c, dry->verdict, rel);
+		peek_close(rel);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+}
+
+/* As a vacuum that came to nothing: it is tried again, less and less often. */
+static void
+remember_failure(const Candidate *c, const Verdict *verdict, RunOutcome outcome)
+{
+	VacuumMoment moment = {{0}};
+	RunRecord	run;
+
+	memset(&run, 0, sizeof(run));
+	run.command = RUN_VACUUM;
+	run.outcome = outcome;
+	remember_run(c, c, verdict, &run, &moment);
 }
 
 void
 dry_run(const Candidate *c, const Verdict *verdict)
 {
-	MemoryContext context = CurrentMemoryContext;
-	Relation	rel;
+	DryRun		dry = {c, verdict, false};
+	int			sqlstate = statement_try_call(look, &dry, c->key.relid, "trial", c->row.relname);
 
-	StartTransactionCommand();
-	rel = peek_open(c->key.relid);
-	if (rel == NULL)
-		remember_wait(c, DECISION_LOCKED, LOCKED_BACKOFF_MS);
-	else
-	{
-		note(c, verdict, rel);
-		peek_close(rel);
-	}
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(context);
+	worker_slot_has_let_go();
+	if (sqlstate == ERRCODE_QUERY_CANCELED)
+		remember_failure(c, verdict, RUN_CANCELLED);
+	else if (sqlstate != 0)
+		remember_failure(c, verdict, RUN_FAILED);
+	else if (dry.locked)
+		remember_failure(c, verdict, RUN_SKIPPED);
 }

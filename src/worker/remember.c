@@ -173,8 +173,12 @@ remember_verdict(const Candidate *c, const Verdict *verdict)
 	switch (verdict->kind)
 	{
 		case DECISION_NONE:
-		case DECISION_OBSERVED:
 			break;				/* what its vacuum comes to is remembered */
+		case DECISION_OBSERVED:
+			/* the scout goes by the thresholds of then, and would ask again */
+			if (c->trial.on)
+				remember_thresholds(c->decision, c);
+			break;
 		case DECISION_BELOW_THRESHOLD:
 			remember_not_due(c);
 			break;
@@ -270,6 +274,9 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	after.row.pages = Max(c->row.pages, after.trial.pages);
 	after.row.reltuples = Max(c->row.reltuples, (double) after.trial.rows);
 	after.counters.dead = after.counters.ins = 0;
+	after.weight.thresholds = threshold_compute(&c->rules.settings, after.row.reltuples, after.row.pages,
+												after.row.frozen_pages);
+	after.weight.core_insert = after.weight.thresholds.insert;
 	insert_rules_take_again(&after);
 
 	d = new_decision(&after, DECISION_OBSERVED);

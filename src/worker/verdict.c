@@ -113,7 +113,6 @@ verdict_about(const Candidate *c)
 	{
 		/* it is due in fact, but would have been vacuumed */
 		v.kind = DECISION_OBSERVED;
-		v.waiting = true;
 	}
 	else if (!v.due)
 		v.kind = DECISION_BELOW_THRESHOLD;

@@ -271,7 +271,7 @@ counters_began_anew(const Candidate *c, const TableMemory *m)
 static void
 take_trial(Candidate *c, const Weighing *w, const Decision *decision)
 {
-	if (w->trial && decision->trial.on && decision->trial.vacuums == c->counters.vacuums)
+	if (w->trial && trial_holds(&decision->trial, c->counters.vacuums, c->counters.ins))
 	{
 		c->trial = decision->trial;
 		trial_take_off(&c->trial, c->counters.vacuums, &c->counters.dead, &c->counters.ins);

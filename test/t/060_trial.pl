@@ -73,6 +73,42 @@ is(sql($node, "SELECT decision, dead_tuples, next_dead_tuples, would_vacuum_at I
 	'would vacuum|2200|3200|t', 'the decision tells when it is due again');
 is(sql($node, "SELECT count(*) FROM sweep.queue WHERE relname = 'orders'"), 1, 'and the table is still in the queue, because it is due');
 
+# ---- a table that was never analyzed: VACUUM would have counted its rows
+
+sub starts { return sql($node, 'SELECT worker_starts FROM sweep.status'); }
+
+sql($node, <<'END');
+CREATE TABLE loaded (id int);
+INSERT INTO loaded SELECT generate_series(1, 20000);
+DELETE FROM loaded WHERE id <= 500;
+SELECT pg_stat_force_next_flush();
+END
+noted('loaded', 1, 'a new table');
+sql($node, 'DELETE FROM loaded WHERE id <= 1000; SELECT pg_stat_force_next_flush()');
+rounds($node, 10);
+my $starts = starts();
+rounds($node, 20);
+is(trial('vacuums', 'loaded'), 1, 'a few dead rows more are below the threshold of a table so large');
+cmp_ok(starts() - $starts, '<=', 2, 'and nobody is sent to look again and again');
+sql($node, 'ALTER TABLE orders SET (autovacuum_vacuum_threshold = 1200)');
+delete_rows(2201, 3250);
+rounds($node, 10);
+$starts = starts();
+rounds($node, 20);
+is(trial('vacuums', 'orders'), 2, 'with a higher threshold it is not due yet');
+cmp_ok(starts() - $starts, '<=', 2, 'and nobody is sent for it again and again either');
+delete_rows(3251, 3450);
+noted('orders', 3, 'beyond that it is');
+sql($node, 'ALTER TABLE orders SET (autovacuum_vacuum_threshold = 1000)');
+
+# ---- a table that is emptied
+
+sql($node, 'CREATE TABLE emptied (id int) WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0)');
+sql($node, 'INSERT INTO emptied SELECT generate_series(1, 2000); DELETE FROM emptied WHERE id <= 500; SELECT pg_stat_force_next_flush()');
+noted('emptied', 1, 'it would be vacuumed');
+sql($node, 'TRUNCATE emptied; INSERT INTO emptied SELECT generate_series(1, 900); DELETE FROM emptied WHERE id <= 200; SELECT pg_stat_force_next_flush()');
+noted('emptied', 2, 'after TRUNCATE its counters begin anew');
+
 # ---- others come
 
 sql($node, "INSERT INTO orders SELECT i, repeat('x', 200) FROM generate_series(1, 3000) i; VACUUM orders");
@@ -81,9 +117,9 @@ is(trial("followed, earlier > '0', blks_grown > 0, waiting_since IS NULL, autova
 	'how long it had waited, and by how much it had grown');
 delete_rows(5001, 5900);
 rounds($node, 5);
-is(trial('vacuums', 'orders'), 2, 'its counters begin anew');
+is(trial('vacuums', 'orders'), 3, 'its counters begin anew');
 delete_rows(5901, 6100);
-noted('orders', 3, 'and so does what is noted');
+noted('orders', 4, 'and so does what is noted');
 
 sql($node, 'CREATE TABLE core (id int) WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0)');
 sql($node, 'INSERT INTO core SELECT generate_series(1, 5000); DELETE FROM core WHERE id <= 500; SELECT pg_stat_force_next_flush()');
@@ -162,14 +198,14 @@ is(sql($node, 'SELECT count(*), count(*) FILTER (WHERE relid IS NULL AND relname
 # ---- it ends with the mode
 
 delete_rows(7001, 8100);
-noted('orders', 4, 'a table that is due');
+noted('orders', 5, 'a table that is due');
 my $since = sql($node, 'SELECT DISTINCT since FROM sweep.trial');
 reload_with($node, 'sweep.mode' => 'act');
 poll_ok($node, 'SELECT bool_and(until >= since) FROM sweep.trial', 'when the mode becomes act the trial has ended');
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'orders' AND started_by = 'sweep'", 'and what was due is vacuumed');
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'events' AND started_by = 'sweep'",
 	'also what would have been vacuumed long ago');
-is(sql($node, "SELECT since = '$since', vacuums FROM sweep.trial WHERE relname = 'orders'"), 't|4', 'what was noted stays');
+is(sql($node, "SELECT since = '$since', vacuums FROM sweep.trial WHERE relname = 'orders'"), 't|5', 'what was noted stays');
 reload_with($node, 'sweep.mode' => 'observe');
 poll_ok($node, "SELECT count(*) = 0 FROM sweep.trial WHERE since = '$since'", 'the next trial begins anew');
 delete_rows(8101, 9200);
