@@ -3,6 +3,7 @@
 #   make, make install     the extension, for the PostgreSQL of PG_CONFIG
 #   make demo              watch it work on a throwaway server
 #   make test [PG=17]      all tests, here or in a chroot with another major
+#                          SUITES='unit tap' runs these suites only, see tools/test
 #   make bench             the experiments, with and without pg_sweep: half an hour
 #   make bench-smoke       the same as small as can be: does it all run?
 #   make unit              the pure parts, without a server
@@ -66,7 +67,7 @@ all install:
 endif
 
 # pg_sweep.sql comes first; each file ends with its own privileges
-SQL_PARTS = sql/pg_sweep.sql sql/history.sql sql/trial.sql sql/tables.sql sql/queue.sql sql/blockers.sql sql/explain.sql sql/sensors.sql sql/budget.sql
+SQL_PARTS = sql/pg_sweep.sql sql/history.sql sql/trial.sql sql/simulate.sql sql/tables.sql sql/worth.sql sql/queue.sql sql/blockers.sql sql/explain.sql sql/sensors.sql sql/budget.sql
 
 sql/pg_sweep--$(EXTVERSION).sql: $(SQL_PARTS)
 	cat $(SQL_PARTS) >$@
@@ -81,7 +82,7 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,accuracy aside budget cost futile gin governor insert locks million overhead replica retail scout scrape slowdisk standby trial visits)
+MEASUREMENTS = $(addprefix bench-,accuracy alerts archive aside budget cost fleet futile gin governor host insert locks million overhead replica retail scout scrape simulate slowdisk standby switchover thousand trial visits worth)
 
 .PHONY: demo test unit man dist format format-check bench bench-smoke $(MEASUREMENTS)
 
@@ -102,14 +103,14 @@ bench bench-smoke:
 
 ifneq ($(PG),)
 test:
-	@tools/test-in-chroot $(PG)
+	@tools/test-in-chroot $(PG) $(SUITES)
 else
 test:
 	@tools/setup build test
 	@$(MAKE) --no-print-directory --silent all COPT=-Werror PG_CONFIG="$$(tools/pg-config)"
 	@tools/install
 	@tools/venv dev
-	@tools/test
+	@tools/test $(SUITES)
 endif
 
 unit: $(UNIT_TESTS)
@@ -122,7 +123,12 @@ $(BUILD)/unit/policy/%.o: src/policy/%.c $(wildcard src/policy/*.h)
 	@mkdir -p $(dir $@)
 	$(UNIT_CC) -c -o $@ $<
 
-$(BUILD)/unit/%: test/unit/%.c test/unit/tap.h $(UNIT_POLICY)
+$(BUILD)/unit/%: test/unit/%.c $(wildcard test/unit/*.h) $(UNIT_POLICY)
+	@mkdir -p $(dir $@)
+	$(UNIT_CC) -o $@ $< $(UNIT_POLICY) -lm
+
+# what bench/thousand runs
+$(BUILD)/bench/thousand_host: bench/thousand_host.c $(wildcard test/unit/*.h) $(UNIT_POLICY)
 	@mkdir -p $(dir $@)
 	$(UNIT_CC) -o $@ $< $(UNIT_POLICY) -lm
 

@@ -23,6 +23,16 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_governor_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
+CREATE FUNCTION sweep_internal.get_host(
+	OUT this_server boolean, OUT name text, OUT user_id bigint, OUT same_device boolean,
+	OUT vacuums integer, OUT urgency double precision,
+	OUT read_mb_per_s double precision, OUT dirty_mb_per_s double precision,
+	OUT wal_mb_per_s double precision, OUT heard_ago interval,
+	OUT device_share double precision, OUT processors_share double precision, OUT detail text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_host_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
 CREATE VIEW sweep.budget AS
 SELECT b.name, b.setting, b.unit, b.configured, b.measured, b.allowed_mb_per_s,
        b.binding, b.sensor, b.detail
@@ -37,6 +47,14 @@ FROM sweep_internal.get_governor() g
 ORDER BY g.at;
 
 COMMENT ON VIEW sweep.governor IS 'one row per recent step of the governor: what it measured, allowed, and why';
+
+CREATE VIEW sweep.host AS
+SELECT h.this_server, h.name, h.user_id, h.same_device, h.vacuums, h.urgency,
+       h.read_mb_per_s, h.dirty_mb_per_s, h.wal_mb_per_s, h.heard_ago,
+       h.device_share, h.processors_share, h.detail
+FROM sweep_internal.get_host() h;
+
+COMMENT ON VIEW sweep.host IS 'one row per server of this machine that has vacuumed just now, as it tells, and how much of the limits is left to this one';
 
 -- It is not strict, because limits may be left out.
 CREATE FUNCTION sweep.slow(pid integer, write_limit double precision DEFAULT NULL, read_limit double precision DEFAULT NULL)
@@ -55,10 +73,10 @@ AS 'MODULE_PATHNAME', 'sweep_release_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sweep.release(integer) IS 'end sweep.slow() or sweep.hurry() of that process. Returns false if it was not steered';
 
-REVOKE ALL ON FUNCTION sweep_internal.get_budget(), sweep_internal.get_governor(),
+REVOKE ALL ON FUNCTION sweep_internal.get_budget(), sweep_internal.get_governor(), sweep_internal.get_host(),
 	sweep.slow(integer, double precision, double precision), sweep.hurry(integer), sweep.release(integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep_internal.get_budget(), sweep_internal.get_governor() TO pg_monitor;
-GRANT SELECT ON sweep.budget, sweep.governor TO pg_monitor;
+GRANT EXECUTE ON FUNCTION sweep_internal.get_budget(), sweep_internal.get_governor(), sweep_internal.get_host() TO pg_monitor;
+GRANT SELECT ON sweep.budget, sweep.governor, sweep.host TO pg_monitor;
 
 -- pg_maintain exists from PostgreSQL 17 on.
 DO $$

@@ -7,17 +7,47 @@
 -- kind of causes of one table, which is given as a row of sweep.tables.
 --
 
--- ALTER TABLE for a table's option, on its owner for a TOAST table. NULL for catalogs, which
--- have none.
+-- The distributed table of Citus that a table is a shard of. NULL if it is none.
+CREATE FUNCTION sweep_internal.get_shell(relation oid) RETURNS oid
+AS 'MODULE_PATHNAME', 'sweep_shell_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+-- What sweep.set() has set that is in force for the table. A TOAST table has what its table
+-- has, and a shard what its distributed table has, but for what is set for the shard itself.
+CREATE FUNCTION sweep_internal.get_setting(relid oid, name text)
+RETURNS SETOF sweep.table_settings
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT s.* FROM sweep_internal.get_relation($1) r CROSS JOIN LATERAL (SELECT coalesce(r.toast_owner, r.oid) AS oid) o
+	JOIN sweep.table_settings s ON s.name = $2 AND s.relid IN (o.oid, sweep_internal.get_shell(o.oid))
+ORDER BY s.relid = o.oid DESC LIMIT 1
+$$;
+
+-- The table for which sweep.set() is to be called, so that it is in force for this one.
+CREATE FUNCTION sweep_internal.get_settings_of(relid oid, name text)
+RETURNS regclass
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce((SELECT s.relid::oid FROM sweep_internal.get_setting($1, $2) s), sweep_internal.get_shell(coalesce(r.toast_owner, r.oid)),
+	r.toast_owner, r.oid)::regclass
+FROM sweep_internal.get_relation($1) r
+$$;
+
+-- ALTER TABLE for a table's option, on its owner for a TOAST table. A shard would lose it when
+-- Citus moves it, so there it is for the distributed table. NULL for catalogs, which have none.
 CREATE FUNCTION sweep_internal.get_option_fix(relid oid, action text, option text, value text)
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN relid >= 16384 THEN
-	format('ALTER %s %s %s (%s%s%s);', CASE o.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END,
-		o.oid::regclass, action, CASE WHEN o.oid <> relid THEN 'toast.' END, option, ' = ' || value) END
-FROM sweep_internal.get_relation($1) r, sweep_internal.get_relation(coalesce(r.toast_owner, r.oid)) o WHERE o.relkind <> 't'
+	format('ALTER %s %s %s (%s%s%s);%s', CASE o.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END,
+		coalesce(s.shell, o.oid)::regclass, action, CASE WHEN o.oid <> relid THEN 'toast.' END, option, ' = ' || value,
+		CASE WHEN s.shell IS NOT NULL THEN ' -- on the coordinator of Citus' END) END
+FROM sweep_internal.get_relation($1) r, sweep_internal.get_relation(coalesce(r.toast_owner, r.oid)) o, sweep_internal.get_shell(o.oid) s (shell)
+WHERE o.relkind <> 't'
 $$;
 
 -- How fast its vacuums are.
@@ -40,9 +70,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT f.value, f.place = 1
 FROM sweep_internal.get_relation($1) r CROSS JOIN LATERAL sweep_internal.get_relation(coalesce(r.toast_owner, r.oid)) o CROSS JOIN LATERAL (
-	SELECT 1 AS place, s.value::float8 FROM sweep.table_settings s
+	SELECT 1 AS place, s.value::float8 FROM sweep_internal.get_setting($1, 'vacuum_scale_factor') s
 	-- anything may be in it after a restore from elsewhere
-	WHERE s.relid = o.oid AND s.name = 'vacuum_scale_factor' AND s.value ~ '^ *[0-9]+([.][0-9]*)? *$'
+	WHERE s.value ~ '^ *[0-9]+([.][0-9]*)? *$'
 	UNION ALL
 	SELECT CASE c.oid WHEN $1 THEN 2 ELSE 3 END, x.value::float8
 	FROM (SELECT r.oid, r.reloptions UNION SELECT o.oid, o.reloptions) c, pg_options_to_table(c.reloptions) AS x (name, value)
@@ -62,9 +92,8 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(
-	(SELECT extract(epoch FROM s.value::interval)::float8 FROM sweep.table_settings s
-	 WHERE s.relid IN ($1, (SELECT r.toast_owner FROM sweep_internal.get_relation($1) r))
-		AND s.name = 'min_interval' AND s.value ~ '^ *[0-9]{1,9} *(us|ms|s|min|h|d)? *$'),
+	(SELECT extract(epoch FROM s.value::interval)::float8 FROM sweep_internal.get_setting($1, 'min_interval') s
+	 WHERE s.value ~ '^ *[0-9]{1,9} *(us|ms|s|min|h|d)? *$'),
 	-- the core daemon would not wait longer than its naptime
 	(SELECT min(g.setting::float8) FROM pg_settings g
 	 WHERE g.name = CASE lane WHEN 'catalog' THEN 'sweep.catalog_min_interval' ELSE 'sweep.min_interval' END
@@ -147,7 +176,7 @@ SELECT 94, 'never by autovacuum', 'autovacuum is disabled for this table by its 
 	sweep_internal.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
 	'then it is vacuumed like any other. The statement takes a ShareUpdateExclusiveLock for a moment'
 FROM sweep_internal.get_relation(t.relid) c
-	LEFT JOIN sweep.table_settings e ON e.relid = coalesce(c.toast_owner, c.oid) AND e.name = 'enabled'
+	LEFT JOIN sweep_internal.get_setting(t.relid, 'enabled') e ON true
 WHERE e.relid IS NULL AND (t.decision = 'disabled' OR EXISTS (
 	SELECT FROM pg_options_to_table(c.reloptions) AS x (name, value)
 	WHERE CASE x.name WHEN 'autovacuum_enabled' THEN NOT x.value::boolean END))
@@ -155,9 +184,9 @@ UNION ALL
 SELECT 94, 'due, but pg_sweep does not act', 'pg_sweep is disabled for this table by sweep.set()',
 	concat_ws(' ', 'by', e.set_by, 'at', date_trunc('second', e.set_at)),
 	format('SELECT sweep.set(%L, ''enabled'', NULL);', e.relid), 'then it is vacuumed like any other'
-FROM sweep.table_settings e
+FROM sweep_internal.get_setting(t.relid, 'enabled') e
 -- anything may be in it after a restore from elsewhere
-WHERE e.relid IN (t.relid, (SELECT c.toast_owner FROM sweep_internal.get_relation(t.relid) c)) AND e.name = 'enabled' AND lower(e.value) ~ '^(of|off|0|n|no|f|fa|fal|fals|false)$'
+WHERE lower(e.value) ~ '^(of|off|0|n|no|f|fa|fal|fals|false)$'
 UNION ALL
 SELECT 84, CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'unknown' ELSE 'not due' END,
 	CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'statistics missing or reset: how many rows are dead is not known'
@@ -223,7 +252,7 @@ SELECT 82, 'not due', 'below the threshold',
 		CASE WHEN r.since IS NULL THEN 'It was never vacuumed, so the rate is unknown'
 		     WHEN r.due IS NULL THEN format('Nothing has changed since the last vacuum at %s', date_trunc('second', r.since))
 		     ELSE format('At the rate since the last vacuum at %s it is due at %s', date_trunc('second', r.since), date_trunc('second', r.due)) END),
-	CASE WHEN w.helps AND w.by_set THEN format('SELECT sweep.set(%L, ''vacuum_scale_factor'', ''0.05'');', w.settings_of::regclass)
+	CASE WHEN w.helps AND w.by_set THEN format('SELECT sweep.set(%L, ''vacuum_scale_factor'', ''0.05'');', sweep_internal.get_settings_of(t.relid, 'vacuum_scale_factor'))
 	     WHEN w.helps THEN sweep_internal.get_option_fix(t.relid, 'SET', 'autovacuum_vacuum_scale_factor', '0.05') END,
 	CASE WHEN w.helps AND w.by_set THEN 'it is vacuumed more often'
 	     WHEN w.helps THEN 'it is vacuumed more often, also by the core daemon. The statement takes a ShareUpdateExclusiveLock for a moment' END
@@ -238,7 +267,7 @@ FROM (SELECT v.since,
 	CROSS JOIN LATERAL (SELECT q.since, CASE WHEN q.changes THEN q.due_or_never END AS due) r
 	-- A smaller scale factor helps a table that changes, if its dead rows make it
 	-- due first and the scale factor makes up most of its threshold.
-	CROSS JOIN LATERAL (SELECT f.by_set, coalesce((SELECT c.toast_owner FROM sweep_internal.get_relation(t.relid) c), t.relid) AS settings_of,
+	CROSS JOIN LATERAL (SELECT f.by_set,
 			t.relid >= 16384 AND r.since IS NOT NULL AND r.due < now() + interval '30 days'
 			AND t.dead_tuples / greatest(t.vacuum_threshold, 1) > coalesce(t.ins_since_vacuum / greatest(t.insert_threshold, 1), 0)
 			AND f.scale > 0.05 AND f.scale * t.live_tuples > t.vacuum_threshold / 2 AS helps
@@ -346,8 +375,7 @@ SELECT f.weight, CASE WHEN q.waiting_for = 'next round' THEN 'due, and next' ELS
 		format('waiting since %s', date_trunc('second', q.waiting_since)),
 		CASE WHEN q.waiting_for <> 'next round' THEN 'for: ' || q.waiting_for END), f.fix, f.risk
 FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS JOIN sweep_internal.get_standby_fix() sb
-	CROSS JOIN (SELECT sweep_internal.get_interval_in_force(t.relid, t.lane) AS s,
-		coalesce((SELECT r.toast_owner FROM sweep_internal.get_relation(t.relid) r), t.relid) AS settings_of) i
+	CROSS JOIN (SELECT sweep_internal.get_interval_in_force(t.relid, t.lane) AS s) i
 	CROSS JOIN (SELECT g.max_val::int > g.setting::int AS more FROM pg_settings g WHERE g.name = 'sweep.max_workers') m
 	CROSS JOIN LATERAL (VALUES
 	(q.waiting_for LIKE 'worker slot%', 70, 'all worker slots are busy',
@@ -356,7 +384,7 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
 	 CASE WHEN i.s <= CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END THEN NULL
 	      WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'
-	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', i.settings_of::regclass) END,
+	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', sweep_internal.get_settings_of(t.relid, 'min_interval')) END,
 	 CASE WHEN i.s > CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END
 	      THEN 'every vacuum makes all sessions read again what they know of the table' END),
 	(q.waiting_for LIKE 'horizon%', 74, 'dead rows are still needed by something older', 'SELECT * FROM sweep.blockers;', 'none'),
@@ -397,6 +425,29 @@ SELECT 12, 'not due', CASE c.decision
 FROM sweep.cleanings c
 WHERE c.relid = t.relid AND c.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
 	AND NOT t.do_vacuum
+$$;
+
+-- Would a vacuum be worth it before it is due, or is it due too often? See sweep.worth.
+CREATE FUNCTION sweep_internal.get_causes_of_worth(t sweep.tables)
+RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN a.earlier THEN 83 ELSE 13 END, 'not due',
+	CASE WHEN a.earlier THEN format('index scans lost %s blocks, a vacuum costs %s', to_char(w.lost_reads, a.f), to_char(w.vacuum_blks, a.f))
+	     ELSE 'it is vacuumed more often than its index scans need' END,
+	CASE WHEN a.earlier THEN format('since the last vacuum at %s, %s index scans had to read so many blocks more because of dead rows. One takes %s blocks now, and %s when the table is clean. %s %% of the changed rows leave index entries behind',
+			date_trunc('second', w.last_vacuum), to_char(w.index_scans, a.f), round(w.blks_per_scan::numeric, 1), round(w.blks_per_scan_clean::numeric, 1), round(w.not_hot_pct::numeric))
+	     ELSE format('between its last two vacuums, and since, all index scans together fetched fewer blocks than a vacuum costs (%s)', to_char(w.vacuum_blks, a.f)) END,
+	CASE WHEN f.by_set THEN format('SELECT sweep.set(%L, ''vacuum_scale_factor'', %s);', sweep_internal.get_settings_of(t.relid, 'vacuum_scale_factor'), CASE WHEN a.earlier THEN '''0.05''' ELSE 'NULL' END)
+	     WHEN a.earlier THEN sweep_internal.get_option_fix(t.relid, 'SET', 'autovacuum_vacuum_scale_factor', '0.05')
+	     ELSE sweep_internal.get_option_fix(t.relid, 'RESET', 'autovacuum_vacuum_scale_factor', NULL) END,
+	CASE WHEN a.earlier THEN format('it is vacuumed %s times as often, and each time costs about %s blocks. ', round((f.scale / 0.05)::numeric, 1), to_char(w.vacuum_blks, a.f))
+		|| 'What indexes have grown by already comes back only by REINDEX. The statement takes a ShareUpdateExclusiveLock for a moment'
+	     ELSE 'more dead rows gather from vacuum to vacuum, and the table takes more room' END
+FROM sweep_internal.get_worth(t.relid) w CROSS JOIN sweep_internal.get_scale_in_force(t.relid) f
+	CROSS JOIN LATERAL (SELECT w.advice LIKE 'vacuum earlier%' AS earlier, 'FM999,999,999,999,990' AS f) a
+WHERE w.advice IS NOT NULL AND NOT t.do_vacuum AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
 $$;
 
 -- How far is wraparound? This is said from half of the way on.
@@ -469,6 +520,7 @@ BEGIN
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_horizon(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_queue(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_cleaner(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_worth(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_age(t)
 			-- either it waits only from one round of the scout to the next, or
 			-- nobody waits for it
@@ -516,21 +568,23 @@ ORDER BY min(e.place)
 $$;
 COMMENT ON FUNCTION sweep.explain() IS 'the same for the ten worst tables of this database: due, or half way to it';
 
-REVOKE ALL ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
+REVOKE ALL ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_setting(oid, text), sweep_internal.get_settings_of(oid, text),
+	sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
 	sweep_internal.get_scale_in_force(oid), sweep_internal.get_interval_in_force(oid, text),
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
 	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
-	sweep_internal.get_causes_of_cleaner(sweep.tables),
+	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
+GRANT EXECUTE ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_setting(oid, text), sweep_internal.get_settings_of(oid, text),
+	sweep_internal.get_option_fix(oid, text, text, text), sweep_internal.get_pace(), sweep_internal.get_standby_fix(),
 	sweep_internal.get_scale_in_force(oid), sweep_internal.get_interval_in_force(oid, text),
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
 	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
-	sweep_internal.get_causes_of_cleaner(sweep.tables),
+	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

@@ -1,5 +1,6 @@
 --
--- What all finished runs of the last hour, of the last day and of all time came to.
+-- What all finished runs of the last hour, of the last day, of earlier hours and of all time
+-- came to, and what users did to tables in those hours.
 --
 
 CREATE FUNCTION sweep_internal.get_totals(
@@ -14,7 +15,9 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_totals_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
+-- NULL: all that is kept
 CREATE FUNCTION sweep_internal.get_history(
+	since timestamptz,
 	OUT hour timestamptz, OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
 	OUT command text, OUT started_by text,
 	OUT runs bigint, OUT failed bigint, OUT cancelled bigint, OUT skipped bigint,
@@ -25,7 +28,17 @@ CREATE FUNCTION sweep_internal.get_history(
 	OUT dead_not_removable bigint, OUT last_ended_at timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_history_0_1'
-LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+CREATE FUNCTION sweep_internal.get_activity(
+	since timestamptz,
+	OUT hour timestamptz, OUT counted_since timestamptz, OUT datid oid, OUT relid oid,
+	OUT schemaname text, OUT relname text,
+	OUT inserted bigint, OUT updated bigint, OUT hot_updated bigint, OUT deleted bigint,
+	OUT live_tuples bigint, OUT dead_tuples bigint, OUT xids bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_activity_0_1'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 CREATE VIEW sweep.totals AS
 SELECT t.span, t.since,
@@ -57,11 +70,55 @@ SELECT h.hour, h.datid, sweep_internal.get_readable(d.datname::pg_catalog.text):
        h.runs, h.failed, h.cancelled, h.skipped,
        h.blks_hit, h.blks_read, h.blks_dirtied, h.wal_records, h.wal_fpi, h.wal_bytes,
        h.cost, h.tuples_removed, h.run_time, h.delay_time, h.dead_not_removable, h.last_ended_at
-FROM sweep_internal.get_history() h
+FROM sweep_internal.get_history(NULL) h
      LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) h.datid;
 
-COMMENT ON VIEW sweep.history IS 'what the vacuums of each table came to, by the hour, for a day';
+COMMENT ON VIEW sweep.history IS 'what the vacuums of each table came to, by the hour, as far back as sweep.history_days says';
 
-REVOKE ALL ON FUNCTION sweep_internal.get_totals(), sweep_internal.get_history() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep_internal.get_totals(), sweep_internal.get_history() TO pg_monitor;
-GRANT SELECT ON sweep.totals, sweep.history TO pg_monitor;
+CREATE VIEW sweep.activity AS
+SELECT a.hour, a.counted_since AS since, a.datid,
+       sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, a.relid,
+       a.schemaname, a.relname, a.inserted, a.updated, a.hot_updated, a.deleted,
+       a.live_tuples, a.dead_tuples, a.xids
+FROM sweep_internal.get_activity(NULL) a
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) a.datid;
+
+COMMENT ON VIEW sweep.activity IS 'what users did to the most active tables, by the hour that is over, and how many transaction ids were used';
+
+-- A month is much to read for who wants a day.
+CREATE FUNCTION sweep.history_since(since timestamptz)
+RETURNS SETOF sweep.history
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT h.hour, h.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, h.relid,
+       h.schemaname, h.relname, h.command, h.started_by,
+       h.runs, h.failed, h.cancelled, h.skipped,
+       h.blks_hit, h.blks_read, h.blks_dirtied, h.wal_records, h.wal_fpi, h.wal_bytes,
+       h.cost, h.tuples_removed, h.run_time, h.delay_time, h.dead_not_removable, h.last_ended_at
+FROM sweep_internal.get_history($1) h
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) h.datid
+$$;
+
+COMMENT ON FUNCTION sweep.history_since(timestamptz) IS 'the rows of sweep.history whose hour begins then or later';
+
+CREATE FUNCTION sweep.activity_since(since timestamptz)
+RETURNS SETOF sweep.activity
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT a.hour, a.counted_since AS since, a.datid,
+       sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, a.relid,
+       a.schemaname, a.relname, a.inserted, a.updated, a.hot_updated, a.deleted,
+       a.live_tuples, a.dead_tuples, a.xids
+FROM sweep_internal.get_activity($1) a
+     LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) a.datid
+$$;
+
+COMMENT ON FUNCTION sweep.activity_since(timestamptz) IS 'the rows of sweep.activity whose hour begins then or later';
+
+REVOKE ALL ON FUNCTION sweep_internal.get_totals(), sweep_internal.get_history(timestamptz),
+	sweep_internal.get_activity(timestamptz), sweep.history_since(timestamptz), sweep.activity_since(timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sweep_internal.get_totals(), sweep_internal.get_history(timestamptz),
+	sweep_internal.get_activity(timestamptz), sweep.history_since(timestamptz), sweep.activity_since(timestamptz) TO pg_monitor;
+GRANT SELECT ON sweep.totals, sweep.history, sweep.activity TO pg_monitor;

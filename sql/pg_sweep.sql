@@ -58,6 +58,13 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_runs_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
+-- What the last vacuum of each table brought its index scans: see sweep.worth.
+CREATE FUNCTION sweep_internal.get_run_worth(
+	OUT run_id bigint, OUT blks_per_scan_before double precision, OUT blks_per_scan_after double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'sweep_run_worth_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
 CREATE FUNCTION sweep_internal.get_databases(
 	OUT datid oid, OUT ours boolean, OUT reason text,
 	OUT relations bigint, OUT due bigint, OUT dead_tuples bigint,
@@ -192,8 +199,10 @@ SELECT r.run_id, r.pid, r.datid, sweep_internal.get_readable(d.datname::pg_catal
        CASE WHEN r.delay_time IS NOT NULL AND e.s IS NOT NULL
             THEN least(100::pg_catalog.float8, r.delay_time OPERATOR(pg_catalog./) (e.s OPERATOR(pg_catalog.*) 10.0::pg_catalog.float8)) END AS sleep_pct,
        r.cost_limit, r.cost_delay, r.pages, r.index_pass,
-       r.tuples_removed, r.dead_not_removable, r.memory_bytes, r.outcome, r.reason
+       r.tuples_removed, r.dead_not_removable, r.memory_bytes, r.outcome, r.reason,
+       w.blks_per_scan_before, w.blks_per_scan_after
 FROM sweep_internal.get_runs() r
+     LEFT JOIN sweep_internal.get_run_worth() w ON w.run_id OPERATOR(pg_catalog.=) r.run_id
      CROSS JOIN (SELECT pg_catalog.current_setting('block_size')::pg_catalog.float8 OPERATOR(pg_catalog./) 1048576.0::pg_catalog.float8 AS mb) b
      -- NULL: it was too short to speak of a rate
      CROSS JOIN LATERAL (SELECT CASE WHEN r.ended_at OPERATOR(pg_catalog.-) r.started_at OPERATOR(pg_catalog.>=) '10 ms'::pg_catalog.interval
@@ -318,7 +327,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA sweep TO pg_monitor;
 GRANT USAGE ON SCHEMA sweep TO pg_database_owner;
 GRANT SELECT ON sweep.table_settings TO pg_database_owner;
 GRANT EXECUTE ON FUNCTION
-	sweep_internal.get_progress(), sweep_internal.get_runs(), sweep_internal.get_databases(),
+	sweep_internal.get_progress(), sweep_internal.get_runs(), sweep_internal.get_run_worth(), sweep_internal.get_databases(),
 	sweep_internal.get_decisions(), sweep_internal.get_cleanings(), sweep_internal.get_audit(), sweep_internal.get_status(), sweep_internal.get_features(),
 	sweep_internal.get_relation(oid), sweep_internal.get_readable(text)
 TO pg_monitor;

@@ -7,56 +7,110 @@
 #include "postmaster/autovacuum.h"
 #include "storage/bufmgr.h"
 
+#include "policy/min_interval.h"
 #include "server/compat.h"
 #include "server/standbys.h"
 #include "settings.h"
 
-ThresholdSettings
-rules_thresholds(bool catalog)
+RuleSettings
+rules_settings(void)
 {
-	ThresholdSettings settings;
+	RuleSettings s = {
+		.vacuum_threshold = sweep_vacuum_threshold,
+		.vacuum_scale_factor = sweep_vacuum_scale_factor,
+		.insert_threshold = sweep_insert_threshold,
+		.insert_scale_factor = sweep_insert_scale_factor,
+		.catalog_threshold = sweep_catalog_threshold,
+		.catalog_scale_factor = sweep_catalog_scale_factor,
+		.insert_cache_fraction = sweep_insert_cache_fraction,
+		.insert_min_size_kb = sweep_insert_min_size_kb,
+		.min_interval_s = sweep_min_interval_s,
+		.catalog_min_interval_s = sweep_catalog_min_interval_s,
+		.autovacuum = AutoVacuumingActive(),
+		.autovacuum_naptime_s = autovacuum_naptime,
+		.autovacuum_threshold = autovacuum_vac_thresh,
+		.autovacuum_scale_factor = autovacuum_vac_scale,
+		.autovacuum_max_threshold = compat_vacuum_max_threshold(NULL),
+		.autovacuum_insert_threshold = autovacuum_vac_ins_thresh,
+		.autovacuum_insert_scale_factor = autovacuum_vac_ins_scale,
+		.autovacuum_analyze_threshold = autovacuum_anl_thresh,
+		.autovacuum_analyze_scale_factor = autovacuum_anl_scale,
+	};
 
-	settings.vacuum_base = sweep_vacuum_threshold >= 0 ?
-		sweep_vacuum_threshold : autovacuum_vac_thresh;
-	settings.vacuum_scale = sweep_vacuum_scale_factor >= 0 ?
-		sweep_vacuum_scale_factor : autovacuum_vac_scale;
-	settings.vacuum_max = compat_vacuum_max_threshold(NULL);
-	settings.insert_base = sweep_insert_threshold >= 0 ?
-		sweep_insert_threshold : autovacuum_vac_ins_thresh;
-	settings.insert_scale = sweep_insert_scale_factor >= 0 ?
-		sweep_insert_scale_factor : autovacuum_vac_ins_scale;
-	settings.analyze_base = autovacuum_anl_thresh;
-	settings.analyze_scale = autovacuum_anl_scale;
+	return s;
+}
+
+ThresholdSettings
+rules_thresholds_by(const RuleSettings *s, bool catalog)
+{
+	ThresholdSettings t;
+
+	t.vacuum_base = s->vacuum_threshold >= 0 ? s->vacuum_threshold : s->autovacuum_threshold;
+	t.vacuum_scale = s->vacuum_scale_factor >= 0 ? s->vacuum_scale_factor : s->autovacuum_scale_factor;
+	t.vacuum_max = s->autovacuum_max_threshold;
+	t.insert_base = s->insert_threshold >= 0 ? s->insert_threshold : s->autovacuum_insert_threshold;
+	t.insert_scale = s->insert_scale_factor >= 0 ? s->insert_scale_factor : s->autovacuum_insert_scale_factor;
+	t.analyze_base = s->autovacuum_analyze_threshold;
+	t.analyze_scale = s->autovacuum_analyze_scale_factor;
 
 	/*
 	 * Catalogs are small, and every query needs them.  So for these core's
 	 * thresholds count whether core comes or not.
 	 */
-	settings.core_counts = catalog || AutoVacuumingActive();
-	settings.core_vacuum_base = autovacuum_vac_thresh;
-	settings.core_vacuum_scale = autovacuum_vac_scale;
-	settings.core_insert_base = autovacuum_vac_ins_thresh;
-	settings.core_insert_scale = autovacuum_vac_ins_scale;
+	t.core_counts = catalog || s->autovacuum;
+	t.core_vacuum_base = s->autovacuum_threshold;
+	t.core_vacuum_scale = s->autovacuum_scale_factor;
+	t.core_insert_base = s->autovacuum_insert_threshold;
+	t.core_insert_scale = s->autovacuum_insert_scale_factor;
 	if (catalog && !standbys_can_conflict())
 	{
-		settings.vacuum_base = sweep_catalog_threshold;
-		settings.vacuum_scale = sweep_catalog_scale_factor;
+		t.vacuum_base = s->catalog_threshold;
+		t.vacuum_scale = s->catalog_scale_factor;
 	}
-	return settings;
+	return t;
+}
+
+ThresholdSettings
+rules_thresholds(bool catalog)
+{
+	RuleSettings s = rules_settings();
+
+	return rules_thresholds_by(&s, catalog);
+}
+
+InsertSettings
+rules_inserts_by(const RuleSettings *s, const ThresholdSettings *settings)
+{
+	InsertSettings inserts;
+
+	inserts.base = settings->insert_base;
+	inserts.scale = settings->insert_scale;
+	inserts.cache_fraction = s->insert_cache_fraction;
+	inserts.buffers = NBuffers;
+	inserts.page_bytes = BLCKSZ;
+	inserts.least_bytes = s->insert_min_size_kb < 0 ? -1 : s->insert_min_size_kb * 1024.0;
+	return inserts;
 }
 
 InsertSettings
 rules_inserts(const ThresholdSettings *settings)
 {
-	InsertSettings s;
+	RuleSettings s = rules_settings();
 
-	s.base = settings->insert_base;
-	s.scale = settings->insert_scale;
-	s.cache_fraction = sweep_insert_cache_fraction;
-	s.buffers = NBuffers;
-	s.page_bytes = BLCKSZ;
-	s.least_bytes = sweep_insert_min_size_kb < 0 ? -1 : sweep_insert_min_size_kb * 1024.0;
-	return s;
+	return rules_inserts_by(&s, settings);
+}
+
+double
+rules_min_interval_by(const RuleSettings *s, bool catalog)
+{
+	IntervalSettings interval = {
+		.tables = s->min_interval_s,
+		.catalogs = s->catalog_min_interval_s,
+		.core_counts = s->autovacuum,
+		.core_naptime = s->autovacuum_naptime_s,
+	};
+
+	return min_interval_s(&interval, catalog);
 }
 
 bool

@@ -11,11 +11,47 @@
 #include "policy/insert.h"
 #include "policy/threshold.h"
 
+/*
+ * The settings that they come from.  Names are those of the settings, and
+ * core's have the prefix autovacuum.
+ */
+typedef struct RuleSettings
+{
+	int			vacuum_threshold;	/* -1, here and below: core's */
+	double		vacuum_scale_factor;
+	int			insert_threshold;
+	double		insert_scale_factor;
+	int			catalog_threshold;
+	double		catalog_scale_factor;
+	double		insert_cache_fraction;
+	int			insert_min_size_kb;
+	int			min_interval_s;
+	int			catalog_min_interval_s;
+
+	bool		autovacuum;		/* core's daemon comes */
+	int			autovacuum_naptime_s;
+	int			autovacuum_threshold;
+	double		autovacuum_scale_factor;
+	double		autovacuum_max_threshold;	/* negative: none */
+	int			autovacuum_insert_threshold;
+	double		autovacuum_insert_scale_factor;
+	int			autovacuum_analyze_threshold;
+	double		autovacuum_analyze_scale_factor;
+} RuleSettings;
+
+/* Those in force. */
+extern RuleSettings rules_settings(void);
+
 /* For catalogs, or for other tables. */
 extern ThresholdSettings rules_thresholds(bool catalog);
+extern ThresholdSettings rules_thresholds_by(const RuleSettings *s, bool catalog);
 
 /* The rules for inserted rows, for tables with such thresholds. */
 extern InsertSettings rules_inserts(const ThresholdSettings *settings);
+extern InsertSettings rules_inserts_by(const RuleSettings *s, const ThresholdSettings *settings);
+
+/* The shortest time between two vacuums of a table, in seconds. */
+extern double rules_min_interval_by(const RuleSettings *s, bool catalog);
 
 /*
  * May it be a large table that takes rows, and of which nobody knows how much

@@ -50,6 +50,7 @@ int			sweep_standby_conflicts = STANDBY_AUTO;
 char	   *sweep_reclaim_rate = NULL;
 double		sweep_floor = 2;
 char	   *sweep_windows = NULL;
+char	   *sweep_host_directory = NULL;
 bool		sweep_adaptive = true;
 bool		sweep_cleaner = false;
 double		sweep_clean_scale_factor = -1;
@@ -64,6 +65,7 @@ bool		sweep_process_title = false;
 int			sweep_log_min_duration_ms = -1;
 int			sweep_max_runs = 2000;
 int			sweep_max_decisions = 8192;
+int			sweep_history_days = 30;
 int			sweep_debug_clock_rate = 1;
 int			sweep_debug_linger_s = 3;
 int			sweep_debug_clock_offset_s = 0;
@@ -238,6 +240,15 @@ windows_check(char **newval, void **extra, GucSource source)
 		refuse(*newval, &error);
 }
 
+static bool
+host_directory_check(char **newval, void **extra, GucSource source)
+{
+	if (*newval == NULL || (*newval)[0] == '\0' || is_absolute_path(*newval))
+		return true;
+	GUC_check_errdetail("It must be an absolute path, or empty.");
+	return false;
+}
+
 DatabaseScope
 settings_database_scope(const char *datname)
 {
@@ -265,6 +276,29 @@ const char *
 settings_mode_name(int mode)
 {
 	return mode_options[mode].name;
+}
+
+static int
+option_by_name(const struct config_enum_entry *options, const char *name)
+{
+	for (; options->name != NULL; options++)
+	{
+		if (pg_strcasecmp(options->name, name) == 0)
+			return options->val;
+	}
+	return -1;
+}
+
+int
+settings_mode_by_name(const char *name)
+{
+	return option_by_name(mode_options, name);
+}
+
+int
+settings_scope_by_name(const char *name)
+{
+	return option_by_name(scope_options, name);
 }
 
 static void
@@ -498,6 +532,11 @@ define_pacing(void)
 							   "As \"08:00-20:00 write_limit=20, else write_limit=150\", in the server's time zone.",
 							   &sweep_windows, "",
 							   PGC_SIGHUP, 0, windows_check, NULL, NULL);
+	DefineCustomStringVariable("sweep.host_directory",
+							   "Sets the directory in which the servers of one machine find each other, to share limits.",
+							   "Servers on one device divide the limits while they vacuum.  If it is empty, or there is no such directory, this server has them for itself.",
+							   &sweep_host_directory, "/run/pg_sweep",
+							   PGC_SIGHUP, 0, host_directory_check, NULL, NULL);
 	DefineCustomBoolVariable("sweep.adaptive",
 							 "Has pg_sweep's own vacuums yield to users who wait for I/O or WAL.",
 							 "Off: autovacuum_vacuum_cost_limit and _delay apply.",
@@ -543,6 +582,11 @@ define_what_is_shown(void)
 							"About 400 bytes of shared memory each.",
 							&sweep_max_decisions, 8192, 1024, 10000000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("sweep.history_days",
+							"Sets the number of days for which hourly sums are kept in a file.",
+							"They are those of sweep.history and sweep.activity.",
+							&sweep_history_days, 30, 1, 400,
+							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.debug_clock_rate",
 							"Divides every interval of pg_sweep, for tests.",
 							NULL,

@@ -76,6 +76,7 @@ extern int	sweep_standby_conflicts;	/* SweepStandbys */
 extern char *sweep_reclaim_rate;
 extern double sweep_floor;		/* MB/s */
 extern char *sweep_windows;
+extern char *sweep_host_directory;
 extern bool sweep_adaptive;
 extern bool sweep_cleaner;
 extern double sweep_clean_scale_factor;
@@ -90,12 +91,17 @@ extern bool sweep_process_title;
 extern int	sweep_log_min_duration_ms;
 extern int	sweep_max_runs;
 extern int	sweep_max_decisions;
+extern int	sweep_history_days;
 extern int	sweep_debug_clock_rate;
 extern int	sweep_debug_linger_s;	/* how long a worker waits for more work */
 extern int	sweep_debug_clock_offset_s;
 
 extern void settings_define(void);
 extern const char *settings_mode_name(int mode);
+
+/* -1: there is none of that name. */
+extern int	settings_mode_by_name(const char *name);
+extern int	settings_scope_by_name(const char *name);
 
 typedef enum DatabaseScope
 {

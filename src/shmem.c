@@ -89,6 +89,7 @@ initialize(void)
 	pg_atomic_init_u64(&sweep_shared->visits_cpu_us, 0);
 	pg_atomic_init_u64(&sweep_shared->surveys_cpu_us, 0);
 	pg_atomic_init_u64(&sweep_shared->held_until, 0);
+	pg_atomic_init_u32(&sweep_shared->carried.count, 0);
 	pg_atomic_init_u32(&sweep_shared->standbys_without_feedback, 0);
 	pg_atomic_init_u32(&sweep_shared->cleanings.known, 0);
 	pg_atomic_init_u32(&sweep_shared->cleanings.running, 0);
@@ -98,6 +99,7 @@ initialize(void)
 	SpinLockInit(&sweep_shared->surveys.mutex);
 	sweep_shared->ledger.next_run_id = 1;
 	history_begin();
+	worth_tables_begin();
 	sweep_shared->lowest_dead_threshold = PG_INT64_MAX;
 	sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
 	for (int i = 0; i < shmem_meter_count(); i++)

@@ -24,6 +24,7 @@
 #include "settings.h"
 #include "state/audit.h"
 #include "state/budget.h"
+#include "state/carried.h"
 #include "state/cleanings.h"
 #include "state/decisions.h"
 #include "state/history.h"
@@ -33,6 +34,7 @@
 #include "state/surveys.h"
 #include "state/trial.h"
 #include "state/worker_slot.h"
+#include "state/worth_tables.h"
 #include "state/xid_rate.h"
 
 #define SWEEP_VERSION	"0.1.0"
@@ -49,6 +51,7 @@ typedef enum SweepLock
 	LOCK_CLEANINGS,
 	LOCK_AUDIT,
 	LOCK_TRIAL,
+	LOCK_WORTH,
 	LOCK_COUNT
 } SweepLock;
 
@@ -88,6 +91,9 @@ typedef struct SweepShared
 	pg_atomic_uint32 core_vacuuming;
 	pg_atomic_uint64 core_spent;
 
+	/* writer: governor, in millionths */
+	pg_atomic_uint32 host_workers_share;
+
 	/*
 	 * Until then own workers begin no vacuum (0: no hold).  Writers, under
 	 * LOCK_LEDGER: sweep.hold(), and the launcher when it loads the ledger.
@@ -124,6 +130,7 @@ typedef struct SweepShared
 
 	/* writer: governor (each has its change count) */
 	Budget		budget;
+	HostState	host;
 	GovernorStep governor_steps[GOVERNOR_STEPS];
 
 	LedgerState ledger;
@@ -132,6 +139,8 @@ typedef struct SweepShared
 	CleaningState cleanings;
 	AuditState	audit;
 	TrialState	trial;
+	CarriedState carried;
+	WorthState	worth;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];

@@ -26,6 +26,9 @@ from pgsweep.model import (
     RecoveryConflict,
     Run,
     Server,
+    SimulatedHour,
+    SimulatedTable,
+    SimulationSummary,
     Snapshot,
     Status,
     StatusReport,
@@ -34,6 +37,7 @@ from pgsweep.model import (
     Totals,
     TriedTable,
     Waiting,
+    Worth,
 )
 
 T = TypeVar("T")
@@ -677,3 +681,98 @@ def tried_table(**given: Any) -> TriedTable:
         "block_size": 8192,
     }
     return TriedTable(**base | given)
+
+
+def simulated_hour(**given: Any) -> SimulatedHour:
+    """Return an hour with ten vacuums, where eight were recorded."""
+    base: dict[str, Any] = {
+        "hour": NOW,
+        "span": timedelta(hours=1),
+        "vacuums": 10,
+        "insert_vacuums": 1,
+        "blks_read": 1000,
+        "blks_dirtied": 280,
+        "run_time": 2000.0,
+        "dead_tuples": 500,
+        "max_dead_tuples": 900,
+        "waiting": 1,
+        "recorded_vacuums": 8,
+        "recorded_blks_read": 900,
+        "recorded_blks_dirtied": 124,
+        "recorded_dead_tuples": 400,
+    }
+    return SimulatedHour(**base | given)
+
+
+def simulated_table(**given: Any) -> SimulatedTable:
+    """Return a table with ten vacuums, where eight were recorded."""
+    base: dict[str, Any] = {
+        "datid": 5,
+        "datname": "shop",
+        "relid": 16384,
+        "schemaname": "public",
+        "relname": "orders",
+        "vacuums": 10,
+        "insert_vacuums": 1,
+        "blks_read": 1000,
+        "blks_dirtied": 280,
+        "run_time": 2000.0,
+        "dead_tuples": 500,
+        "max_dead_tuples": 900,
+        "recorded_vacuums": 8,
+        "recorded_blks_read": 900,
+        "recorded_blks_dirtied": 124,
+        "recorded_dead_tuples": 400,
+        "learned_vacuums": 8,
+        "estimated": False,
+    }
+    return SimulatedTable(**base | given)
+
+
+def simulation_summary(**given: Any) -> SimulationSummary:
+    """Return a week without a gap, in mode act."""
+    base: dict[str, Any] = {
+        "recorded_from": NOW - timedelta(days=7),
+        "recorded_until": NOW,
+        "hours": 168,
+        "missing_hours": 0,
+        "tables": 12,
+        "unlearned_tables": 0,
+        "changes_left_out_pct": 0.0,
+        "xid_age": 50_000_000,
+        "xids_per_hour": 1_000_000.0,
+        "freeze_max_age": 200_000_000,
+        "freeze_max_age_at": NOW + timedelta(hours=150),
+        "wraparound_at": NOW + timedelta(days=87),
+        "mode": "act",
+        "block_size": 8192,
+    }
+    return SimulationSummary(**base | given)
+
+
+def worth(**given: Any) -> Worth:
+    """Return a table whose index scans have lost more than a vacuum costs."""
+    base: dict[str, Any] = {
+        "datname": "bench",
+        "relid": 16401,
+        "schemaname": "public",
+        "relname": "orders",
+        "index_scans": 120_000,
+        "blks_per_scan_clean": 4.2,
+        "reads_per_scan_clean": 0.6,
+        "blks_per_scan": 9.8,
+        "reads_per_scan": 2.4,
+        "lost_blks": 41_000,
+        "lost_reads": 9_623,
+        "vacuum_blks": 9_565,
+        "last_vacuum": NOW - timedelta(hours=2),
+        "breaks_even_at": NOW - timedelta(minutes=1),
+        "blks_per_scan_before": 9.6,
+        "blks_per_scan_after": 4.2,
+        "saved_blks_per_hour": 324_000.0,
+        "saved_reads_per_hour": 81_000.0,
+        "not_hot_pct": 92.4,
+        "advice": "vacuum earlier: scale factor 0.05",
+        "basis": "table and indexes. Cost of the last 3 vacuums, the latest counts half",
+    }
+    return _build(Worth, {**base, **given})

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 import browser
 from conftest import write
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from fleets import black_hole
+from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving
 
 SETTINGS = {
@@ -63,10 +64,22 @@ def mode(server: ThrowawayServer, name: str) -> None:
     server.psql("shop", "SELECT pg_reload_conf()")
 
 
-def shoot(chromium: Browser, base: str, relid: str, folder: Path) -> None:
+def fleet_of(server: ThrowawayServer, folder: Path, silent: int) -> Path:
+    """Return the file of a fleet: the server under three names, and a port that never answers."""
+    lines = ['dbname = "shop"', f'user = "{SUPERUSER}"']
+    for name in ("eu1", "eu2", "us1"):
+        (folder / name).symlink_to(server.folder)
+        lines += ["[[nodes]]", f'name = "{name}"', f'group = "{name[:2]}"']
+        lines += [f'host = "{folder / name}"', f"port = {server.port}"]
+    lines += ["[[nodes]]", 'name = "us2"', 'group = "us"', 'host = "127.0.0.1"', f"port = {silent}"]
+    file = folder / "fleet.toml"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def shoot(chromium: Browser, base: str, pages: dict[str, str], folder: Path) -> None:
     """Write a picture of each page."""
-    pages = {name: f"/{name}" for name in PAGES}
-    for name, path in {"now": "/", **pages, "table": relid}.items():
+    for name, path in pages.items():
         for width, height in SIZES:
             for scheme in ("light", "dark"):
                 context = chromium.new_context(
@@ -76,7 +89,8 @@ def shoot(chromium: Browser, base: str, relid: str, folder: Path) -> None:
                 )
                 page = context.new_page()
                 page.goto(base + path)
-                page.get_by_text("Reading the server").wait_for(state="detached")
+                for passing in ("Reading the server", "They are being read"):
+                    page.get_by_text(passing).wait_for(state="detached")
                 tall = page.evaluate("document.documentElement.scrollHeight")
                 page.screenshot(
                     path=folder / f"{name}-{width}-{scheme}.png",
@@ -103,7 +117,13 @@ def main() -> None:
         flags = [flag for flag in browser.FLAGS if "pipe" not in flag]
         chromium = playwright.chromium.launch(executable_path=browser.find(), args=flags)
         stack.callback(chromium.close)
-        shoot(chromium, f"http://{serving.address}", relid, folder)
+        pages = {"now": "/", **{name: f"/{name}" for name in PAGES}, "table": relid}
+        shoot(chromium, f"http://{serving.address}", pages, folder)
+        silent = stack.enter_context(black_hole())
+        file = fleet_of(server, Path(private), silent)
+        serving = stack.enter_context(Serving("--fleet", "--file", str(file)))
+        serving.event("cannot read", node="us2")
+        shoot(chromium, f"http://{serving.address}", {"fleet": "/"}, folder)
 
 
 if __name__ == "__main__":

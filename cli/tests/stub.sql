@@ -46,7 +46,8 @@ CREATE TABLE sweep.runs (
     dirty_mb_per_s double precision, wal_mb_per_s double precision,
     delay_time double precision, sleep_pct double precision, cost_limit integer,
     cost_delay double precision, pages bigint, index_pass bigint, tuples_removed bigint,
-    dead_not_removable bigint, memory_bytes bigint, outcome text, reason text);
+    dead_not_removable bigint, memory_bytes bigint, outcome text, reason text,
+    blks_per_scan_before double precision, blks_per_scan_after double precision);
 
 INSERT INTO sweep.runs
 SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
@@ -101,6 +102,49 @@ INSERT INTO sweep.trial VALUES
  now() - interval '2 h', now(), 5000, 9000, 4000, 4500, 0, now() - interval '2 h', 30000, 200050,
  12, 201000, 0, 0, 0, 0, 0, NULL, 0);
 
+CREATE FUNCTION sweep.simulate(
+    settings text[] DEFAULT '{}', since interval DEFAULT '7 days', back_test boolean DEFAULT false,
+    OUT hour timestamptz, OUT span interval, OUT vacuums bigint, OUT insert_vacuums bigint,
+    OUT blks_read bigint, OUT blks_dirtied bigint, OUT run_time float8, OUT dead_tuples bigint,
+    OUT max_dead_tuples bigint, OUT waiting bigint, OUT recorded_vacuums bigint,
+    OUT recorded_blks_read bigint, OUT recorded_blks_dirtied bigint, OUT recorded_dead_tuples bigint)
+RETURNS SETOF record LANGUAGE sql STABLE AS $$
+SELECT date_trunc('hour', now()) - i * interval '1 h', interval '1 h',
+       (n * CASE WHEN back_test THEN 9 ELSE 10 END)::bigint, 0::bigint, (n * 1000)::bigint, (n * 280)::bigint,
+       2000.0::float8 * n, (1000 / n)::bigint, (2000 / n)::bigint, 1::bigint,
+       10::bigint, 1000::bigint, 600::bigint, 900::bigint
+FROM generate_series(1, 4) i, (SELECT 1 + cardinality(settings) AS n) s
+$$;
+
+CREATE FUNCTION sweep.simulate_tables(
+    settings text[] DEFAULT '{}', since interval DEFAULT '7 days', back_test boolean DEFAULT false,
+    OUT datid oid, OUT datname text, OUT relid oid, OUT schemaname text, OUT relname text,
+    OUT vacuums bigint, OUT insert_vacuums bigint, OUT blks_read bigint, OUT blks_dirtied bigint,
+    OUT run_time float8, OUT dead_tuples bigint, OUT max_dead_tuples bigint,
+    OUT recorded_vacuums bigint, OUT recorded_blks_read bigint, OUT recorded_blks_dirtied bigint,
+    OUT recorded_dead_tuples bigint, OUT learned_vacuums bigint, OUT estimated boolean)
+RETURNS SETOF record LANGUAGE sql STABLE AS $$
+SELECT 16384::oid, 'bench', relid, 'public', relname, n::bigint * 20, 0::bigint, (n * 4000)::bigint,
+       (n * 1120)::bigint, 8000.0::float8 * n, (1000 / n)::bigint, (2000 / n)::bigint,
+       20::bigint, 4000::bigint, 2400::bigint, 900::bigint, 20::bigint, false
+FROM (VALUES (16401::oid, 'pgbench_accounts'), (16402, 'pgbench_tellers')) t (relid, relname),
+     (SELECT 1 + cardinality(settings) AS n) s
+$$;
+
+CREATE FUNCTION sweep.simulate_summary(
+    settings text[] DEFAULT '{}', since interval DEFAULT '7 days',
+    OUT recorded_from timestamptz, OUT recorded_until timestamptz, OUT hours integer,
+    OUT missing_hours integer, OUT tables integer, OUT unlearned_tables integer,
+    OUT changes_left_out_pct float8, OUT xid_age integer, OUT xids_per_hour float8,
+    OUT freeze_max_age integer, OUT freeze_max_age_at timestamptz, OUT wraparound_at timestamptz)
+RETURNS SETOF record LANGUAGE sql STABLE AS $$
+SELECT date_trunc('hour', now()) - interval '4 h', date_trunc('hour', now()), 4, 1, 2, 1, 7.5::float8,
+       50000000, 1000000.0::float8, 200000000, now() + interval '150 h', now() + interval '80 days'
+$$;
+
+GRANT EXECUTE ON FUNCTION sweep.simulate(text[], interval, boolean),
+    sweep.simulate_tables(text[], interval, boolean), sweep.simulate_summary(text[], interval) TO pg_monitor;
+
 CREATE TABLE sweep.databases (
     datid oid, datname name, ours boolean, reason text, relations bigint, due bigint,
     dead_tuples bigint, xid_age integer, mxid_age integer, workers integer,
@@ -147,6 +191,20 @@ INSERT INTO sweep.tables VALUES
 (16500, 'sales', 'order_lines_2026_partition', 'user', 500000, 10, 99999, 10, 99999, 10, 99999, 8278700, 8278000,
  8278100, 99000000, 1, 200000000, 400000000, 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
  now() + interval '1 h', now() - interval '2 d');
+
+CREATE TABLE sweep.worth (
+    relid oid, schemaname text, relname text, index_scans bigint, blks_per_scan_clean float8,
+    reads_per_scan_clean float8, blks_per_scan float8, reads_per_scan float8, lost_blks bigint,
+    lost_reads bigint, vacuum_blks bigint, last_vacuum timestamptz, breaks_even_at timestamptz,
+    blks_per_scan_before float8, blks_per_scan_after float8, saved_blks_per_hour float8,
+    saved_reads_per_hour float8, not_hot_pct float8, advice text, basis text);
+
+INSERT INTO sweep.worth VALUES
+(16401, 'public', 'pgbench_accounts', 120000, 4.2, 0.6, 9.8, 2.4, 41000, 9623, 9565, now() - interval '2 h',
+ now() - interval '1 min', 9.6, 4.2, 324000, 81000, 92, 'vacuum earlier: scale factor 0.05',
+ 'table and indexes. Cost of the last 3 vacuums, the latest counts half'),
+(16500, 'sales', 'order_lines_2026_partition', 800, NULL, NULL, NULL, NULL, NULL, NULL, NULL, now() - interval '1 min',
+ NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'being measured: 800 of 1000 scans since the last vacuum');
 
 CREATE TABLE sweep.queue (
     "position" integer, state text, datid oid, datname name, relid oid, schemaname text, relname text,

@@ -29,6 +29,7 @@ KINDS: dict[str, type] = {
     "decisions": model.Decision,
     "audit": model.Call,
     "trial": model.TriedTable,
+    "worth": model.Worth,
     "status": model.Status,
     "features": model.Feature,
     "tables": model.Table,
@@ -37,8 +38,17 @@ KINDS: dict[str, type] = {
     "budget": model.Limit,
     "governor": model.Step,
 }
+FUNCTIONS: dict[str, type] = {
+    "simulate": model.SimulatedHour,
+    "simulate_tables": model.SimulatedTable,
+    "simulate_summary": model.SimulationSummary,
+}
 # The view makes other columns of these, or the command does not show them.
-NOT_IN_VIEW = {"blockers": {"catalogs"}, "trial": {"block_size"}}
+NOT_IN_VIEW = {
+    "blockers": {"catalogs"},
+    "trial": {"block_size"},
+    "simulate_summary": {"mode", "block_size"},
+}
 NOT_IN_MODEL = {
     "history": {"blks_hit", "wal_records", "wal_fpi", "delay_time"},
 }
@@ -46,6 +56,7 @@ NOT_IN_MODEL = {
 DESCRIBED = (
     "audit",
     "trial",
+    "worth",
     "progress",
     "runs",
     "tables",
@@ -53,6 +64,7 @@ DESCRIBED = (
     "blockers",
     "budget",
     "governor",
+    "activity",
 )
 
 
@@ -124,3 +136,18 @@ def test_the_documentation_has_the_columns(
         assert "The columns are those of `sweep.progress`, and these:" in section(view)
         named |= described("progress") & set(columns(connection, "runs"))
     assert named == set(columns(connection, view))
+
+
+@pytest.mark.parametrize(("function", "kind"), FUNCTIONS.items())
+def test_what_a_function_returns_is_in_the_query_the_model_and_the_documentation(
+    connection: psycopg.Connection[tuple[str]], function: str, kind: type
+) -> None:
+    rows = connection.execute(
+        "SELECT name FROM pg_proc, unnest(proargnames, proargmodes) AS a (name, mode) "
+        "WHERE oid::regproc::text = %s AND mode IN ('o', 't')",
+        (f"sweep.{function}",),
+    )
+    returned = {name for (name,) in rows}
+    fields = {field.name for field in dataclasses.fields(kind)}
+    assert returned == fields - NOT_IN_VIEW.get(function, set())
+    assert returned == described(rf"{function}\(\)")

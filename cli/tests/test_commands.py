@@ -171,6 +171,23 @@ def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
     assert pgsweep("tables", "--sort", "colour", *flags).code == 2
 
 
+def test_tables_worth(pgsweep: Pgsweep, flags: Flags) -> None:
+    result = pgsweep("tables", "--worth", *flags)
+    lines = result.out.splitlines()
+    assert max(len(line) for line in lines) <= 80
+    assert lines[1].split()[:6] == ["pgbench_accounts", "120k", "4.2", "9.8", "9.6k", "9.6k"]
+    assert lines[2].split()[:4] == ["…ines_2026_partition", "800", "-", "-"]
+    rows = pgsweep("tables", "--worth", "--json", "-n", "1", *flags).json()
+    assert [list(row) for row in rows] == [columns(model.Worth)]
+    for other in (("--due",), ("--sort", "dead")):
+        refused = pgsweep("tables", "--worth", *other, *flags)
+        assert (refused.code, refused.out) == (2, "")
+        assert "--worth cannot be combined" in refused.err
+    bare = pgsweep("tables", "--worth", "--database", "bare", *flags)
+    assert (bare.code, bare.out) == (2, "")
+    assert "is not installed" in bare.err
+
+
 def test_tables_of_several_databases(pgsweep: Pgsweep, flags: Flags) -> None:
     both = ("--database", "stub", "--database", "bare")
     result = pgsweep("tables", *both, *flags)
@@ -266,6 +283,43 @@ def test_trial(
     assert "In 3 h pg_sweep would have made 242 vacuums of 2 tables" in page
     assert "bench.pgbench_accounts" in page
     assert pgsweep("trial", "--html", str(file), "--json", *flags).code == 2
+
+
+def test_simulate(pgsweep: Pgsweep, flags: Flags, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    out = pgsweep("simulate", *flags).out
+    said = " ".join(out.split("\n\n")[0].split())
+    assert said.startswith(
+        "Today's settings come to 40 vacuums in 4 h, which read and dirty 40 MB, "
+        "and to 1.0k dead rows on average. "
+        "The same model with today's settings is 10 % low on vacuums and 20 % low on I/O for that "
+        "time: 40 were recorded, which read and dirtied 50 MB."
+    )
+    assert "1 hour of that time is not recorded, and left out." in said
+    assert "8 % of all changes were in tables that are not recorded one by one." in said
+    heads = next(line for line in out.splitlines() if line.startswith("HOUR"))
+    assert heads.split() == ["HOUR", "TODAY", "I/O", "DEAD", "RECORDED", "I/O", "DEAD"]
+
+    change = ("--set", "autovacuum_vacuum_scale_factor=0.05")
+    out = pgsweep("simulate", *change, "--by", "table", *flags).out
+    assert "there would be 80 vacuums in 4 h instead of 40" in " ".join(out.split())
+    heads = next(line for line in out.splitlines() if line.startswith("TABLE"))
+    assert heads.split()[:7] == ["TABLE", "TODAY", "I/O", "DEAD", "WHAT", "IF", "I/O"]
+    assert sum(line.startswith("bench.pgbench_") for line in out.splitlines()) == 2
+    out = pgsweep("simulate", *change, "--table", "*tellers", *flags).out
+    assert "bench.pgbench_tellers" in out
+    assert "bench.pgbench_accounts" not in out
+
+    found = pgsweep("simulate", "--json", *change, *flags).json()
+    assert found["settings"] == ["autovacuum_vacuum_scale_factor=0.05"]
+    assert found["total"]["other"]["vacuums"] == 80
+    assert found["back_test"]["vacuums_error_pct"] == -10
+    assert found["by"] == "hour"
+    assert len(found["lines"]) == 4
+
+    assert pgsweep("simulate", "--set", "nothing", *flags).code == 2
+    assert pgsweep("simulate", "--table", "nobody", *flags).code == 2
+    assert pgsweep("simulate", "--table", "x", "--by", "hour", *flags).code == 2
 
 
 def test_blockers(pgsweep: Pgsweep, flags: Flags) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from pgsweep.cli import app
+from pgsweep.cli import application
 
 DOCS = Path(__file__).parents[2] / "docs" / "commands.md"
 README = Path(__file__).parents[1] / "README.md"
-GROUP = typer.main.get_group(app)
+GROUP = typer.main.get_group(application())
 
 
 def section(name: str) -> str:
@@ -31,6 +31,17 @@ def test_every_command_is_documented(name: str) -> None:
         for option in parameter.opts:
             if option.startswith("-") and option != "--help":
                 assert f"`{option}" in documented, f"{option} of {name}"
+
+
+@pytest.mark.parametrize("name", sorted(set(GROUP.commands)))
+def test_every_command_below_a_command_is_documented(name: str) -> None:
+    documented = section(name) + DOCS.read_text().split("\n## ")[0]
+    for below, command in getattr(GROUP.commands[name], "commands", {}).items():
+        assert f"`pgsweep {name} {below}" in documented, f"{name} {below}"
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("-") and option != "--help":
+                    assert f"`{option}" in documented, f"{option} of {name} {below}"
 
 
 @pytest.mark.parametrize("name", sorted(set(GROUP.commands) - {"version"}))

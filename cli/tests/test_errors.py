@@ -89,7 +89,8 @@ def test_no_such_role(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["runs", "databases", "queue", "decisions", "audit", "trial", "unhold"]
+    "command",
+    ["runs", "databases", "queue", "decisions", "audit", "trial", "simulate", "unhold"],
 )
 def test_extension_missing(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
     result = pgsweep(command, *stub.flags("bare"))

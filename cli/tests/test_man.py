@@ -11,25 +11,34 @@ import pytest
 import typer.main
 
 from pgsweep import man
-from pgsweep.cli import app
+from pgsweep.cli import application
 
 PAGES = man.pages()
-COMMANDS = typer.main.get_group(app).commands
+COMMANDS = typer.main.get_group(application()).commands
+# A command of a command has its name as well: "fleet-hold".
+BELOW = {
+    f"{name}-{below}": command
+    for name, group in COMMANDS.items()
+    for below, command in getattr(group, "commands", {}).items()
+}
 
 
 def test_every_command_has_its_page() -> None:
-    assert set(PAGES) == {"pgsweep.1", *(f"pgsweep-{name}.1" for name in COMMANDS)}
+    assert set(PAGES) == {"pgsweep.1", *(f"pgsweep-{name}.1" for name in (*COMMANDS, *BELOW))}
     for name in COMMANDS:
         assert rf"pgsweep\-{name}(1)" in PAGES["pgsweep.1"]
+    for name in BELOW:
+        group = name.split("-")[0]
+        assert man.escaped(f"pgsweep-{name}") + "(1)" in PAGES[f"pgsweep-{group}.1"]
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", sorted({**COMMANDS, **BELOW}))
 def test_a_page_has_all_that_help_has(name: str) -> None:
     page = PAGES[f"pgsweep-{name}.1"].replace(r"\-", "-")
     assert f"\npgsweep-{name} - " in page
     for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SEE ALSO"):
         assert f".SH {section}\n" in page or f'.SH "{section}"\n' in page
-    for parameter in COMMANDS[name].params:
+    for parameter in {**COMMANDS, **BELOW}[name].params:
         for option in parameter.opts:
             if option.startswith("-"):
                 assert rf"\fB{option}\fR" in page

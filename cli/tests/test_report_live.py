@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import samples
-from conftest import Pgsweep
-from pgsweep.lab.server import ThrowawayServer
-from pgsweep.model import Day, Decision, HourOfTable, LastHour, Run
-from pgsweep.report import live_model, live_page, live_sums, markdown
+from conftest import Pgsweep, needs_extension
+from pgsweep import compute
+from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep.model import (
+    CountedHour,
+    Day,
+    Decision,
+    HourOfAll,
+    HourOfOne,
+    HourOfTable,
+    LastHour,
+    Run,
+    Span,
+)
+from pgsweep.report import live_model, live_page, live_span, live_sums, markdown
 from samples import NOW
 
 
@@ -220,6 +233,161 @@ def test_less_than_a_day_is_called_so() -> None:
     assert live_model.build(day()).title == "Vacuums of the last day"
     empty = live_model.build(day(runs=(), since=NOW - timedelta(minutes=90)))
     assert empty.text == "No vacuum ran in the last 90 min, and none is running."
+
+
+# -- a longer span -----------------------------------------------------------
+
+
+LATER = NOW + timedelta(minutes=20)
+
+
+def full(ago: int) -> datetime:
+    """Return the beginning of an hour, so many hours ago. The present one is 0."""
+    return compute.full_hour(LATER) - timedelta(hours=ago)
+
+
+def span(hours: int, known: Iterable[int], **given: Any) -> Day:
+    """Return a span with as many runs in each known hour, of which the present one is not over."""
+    present = sorted(known, reverse=True)
+    begin = full(hours)
+    first = full(present[0]) if present else LATER
+    base: dict[str, Any] = {
+        "server": samples.server(now=LATER),
+        "hours": (LATER - begin) / timedelta(hours=1),
+        "history": (hour(1, datid=1, relname="a", runs=len(present) * 10, cancelled=0),),
+        "history_since": max(first, begin),
+        "since": first if first > begin else None,
+        "span": Span(
+            begin=begin,
+            work=tuple(HourOfAll(full(ago), 10, 1280, 128, 1 << 20) for ago in present),
+            tables=tuple(
+                HourOfOne(full(ago), 1, "bench", 1, "pg_catalog", "a", "sweep", 10)
+                for ago in present
+            ),
+            counted=tuple(CountedHour(full(ago), None, 5, 3, 2, 7) for ago in present if ago),
+        ),
+    }
+    return day(**{**base, **given})
+
+
+def test_a_span_by_the_hour() -> None:
+    found = span(10, range(11))
+    assert found.span is not None
+    stretches = live_span.stretches(found, found.span)
+    assert [one.begin for one in stretches] == [full(ago) for ago in range(10, -1, -1)]
+    assert {one.runs for one in stretches} == {10}
+    assert stretches[0].known == timedelta(hours=1)
+    assert stretches[-1].end == LATER
+    assert live_span.gaps(found, found.span) == []
+    today = live_model.build(found)
+    assert today.title == "Vacuums of the last 10 h"
+    assert today.single_runs.startswith("By the hour. pgsweep runs ")
+    assert today.times is not None
+    assert today.times.title == "By the hour"
+    first = full(10).astimezone()
+    assert today.times.rows[0] == (
+        *(f"{first:%Y-%m-%d %H:%M}", "10", "10 MB", "1.0 MB", "1.0 MB"),
+        *("5", "3", "2", "7"),
+    )
+    # What users do is not counted before the hour is over.
+    assert today.times.rows[-1][5:] == ("", "", "", "")
+
+
+def test_a_span_by_the_day() -> None:
+    found = span(24 * 7, range(24 * 7 + 1))
+    assert found.span is not None
+    stretches = live_span.stretches(found, found.span)
+    assert 8 <= len(stretches) <= 9
+    assert sum(one.runs for one in stretches) == (24 * 7 + 1) * 10
+    assert all(one.begin.astimezone().hour == 0 for one in stretches[1:])
+    assert all(one.known <= one.end - one.begin for one in stretches)
+    assert live_model.build(found).title == "Vacuums of the last 7 days"
+    assert sum(bar.runs for bar in live_sums.timeline(found, ["bench.pg_catalog.a"], timedelta(0)))
+    page = live_page.html(found)
+    assert page.count("<figure") == 3
+    assert "By the day" in page
+
+
+def test_hours_that_are_not_known_are_not_hours_without_work() -> None:
+    found = span(48, [*range(10), *range(20, 30)])
+    assert found.span is not None
+    assert live_span.gaps(found, found.span) == [(full(19), full(9))]
+    today = live_model.build(found)
+    assert today.title == "Vacuums of the last 29 h"
+    assert "Nothing is known of the time before" in today.single_runs
+    assert today.single_runs.count(" to ") == 1
+    assert today.times is not None
+    assert sum(row[1] == "not known" for row in today.times.rows) == 10
+    text = markdown.live(today)
+    assert "| not known |" in text
+    assert "the server was down or sweep.mode was off" in text
+    assert "not known: " in live_page.html(found)
+    # Rates are of what is known.
+    rates = live_sums.rates(found, 120)
+    assert len(rates) == 20
+    assert {round(sums["wal"] * 3600, 3) for _, _, sums in rates[:-1]} == {1.0}
+
+
+def test_a_span_of_which_nothing_is_known() -> None:
+    found = span(48, [], runs=(), history=())
+    today = live_model.build(found)
+    assert today.text == "Nothing is known of this time."
+    assert "<figure" not in live_page.html(found)
+    assert "Nothing is known of the time before" in markdown.live(today)
+
+
+def test_a_day_of_the_past() -> None:
+    found = span(34, range(10, 35))
+    assert found.span is not None
+    past = replace(found, span=replace(found.span, until=full(10)))
+    assert past.span is not None
+    assert live_span.end(past, past.span) == full(10)
+    assert len(live_span.stretches(past, past.span)) == 24
+    assert live_span.gaps(past, past.span) == []
+    today = live_model.build(past)
+    assert today.title == f"Vacuums on {full(34).astimezone():%Y-%m-%d}"
+    assert live_sums.span(past) == (full(34), full(10))
+
+
+@pytest.mark.parametrize(
+    ("since", "said"),
+    [
+        ("yesterday-ish", "neither a date nor a span of time"),
+        ("", "neither a date nor a span of time"),
+        ("2999-01-01", "is not in the past"),
+        ("-2 days", "is not in the past"),
+        ("0", "is not in the past"),
+        ("2026-13-01", "neither a date nor a span of time"),
+    ],
+)
+def test_a_time_that_is_none(
+    pgsweep: Pgsweep, stub: ThrowawayServer, since: str, said: str
+) -> None:
+    found = pgsweep("report", "--live", "--markdown", f"--since={since}", *stub.flags("stub"))
+    assert found.code == 2
+    assert said in found.err
+    assert "--since '7 days'" in found.err
+
+
+def test_since_is_of_a_server(pgsweep: Pgsweep) -> None:
+    found = pgsweep("report", "x.json", "--since", "7 days")
+    assert found.code == 2
+    assert "--live" in found.err
+
+
+@pytest.mark.server
+@needs_extension
+def test_a_real_span(pgsweep: Pgsweep) -> None:
+    with ThrowawayServer(default_pg_config(), {"shared_preload_libraries": "pg_sweep"}) as server:
+        server.psql("postgres", "CREATE EXTENSION pg_sweep")
+        server.psql("postgres", "CREATE TABLE mine AS SELECT generate_series(1, 1000) AS i")
+        server.psql("postgres", "VACUUM mine")
+        for since in ("2 h", "7 days", "2020-01-01", "2020-01-01 12:00+02"):
+            flags = server.flags("postgres")
+            found = pgsweep("report", "--live", "--markdown", "--since", since, *flags)
+            assert found.code == 0, found.err
+            assert "By the hour" in found.out
+            assert "| postgres.mine |" in found.out
 
 
 def test_the_views(pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path) -> None:

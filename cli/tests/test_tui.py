@@ -276,6 +276,11 @@ def test_the_history_of_a_table(stub: ThrowawayServer) -> None:
         "0::int8 AS skipped, blks_read, blks_dirtied, wal_bytes, cost, tuples_removed, "
         "1.5::float8 AS run_time, dead_not_removable, ended_at AS last_ended_at FROM sweep.runs",
     )
+    stub.psql(
+        "stub",
+        "CREATE FUNCTION sweep.history_since(timestamptz) RETURNS SETOF sweep.history "
+        "LANGUAGE sql AS 'SELECT * FROM sweep.history'",
+    )
 
     async def scenario(app: TopApp, pilot: Pilot[None]) -> None:
         await pilot.press("2", "enter")
@@ -304,7 +309,7 @@ def test_the_history_of_a_table(stub: ThrowawayServer) -> None:
     try:
         play(stub, scenario)
     finally:
-        stub.psql("stub", "DROP TABLE sweep.history")
+        stub.psql("stub", "DROP TABLE sweep.history CASCADE")
 
 
 def test_a_table_whose_history_cannot_be_read(stub: ThrowawayServer) -> None:

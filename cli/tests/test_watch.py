@@ -134,9 +134,8 @@ def test_what_fails_at_once_is_an_error(flags: tuple[str, ...]) -> None:
 def test_who_watches(command: str) -> None:
     from typer.main import get_group
 
-    from pgsweep.cli import app
+    from pgsweep.cli import application
 
-    (option,) = (
-        option for option in get_group(app).commands[command].params if "--watch" in option.opts
-    )
+    params = get_group(application(command)).commands[command].params
+    (option,) = (option for option in params if "--watch" in option.opts)
     assert re.search("every so many seconds", str(getattr(option, "help", "")))

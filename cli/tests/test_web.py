@@ -18,7 +18,7 @@ from pgsweep import compute, errors
 from pgsweep.model import Call, Snapshot, Step
 from pgsweep.render import grid
 from pgsweep.render.columns import progress_columns
-from pgsweep.serve import acts, diary, guard, html, signin, views
+from pgsweep.serve import acts, diary, guard, html, signin, signing, views
 
 HOSTILE = "\"><script>alert('x')</script>\x1b[31m&"
 TOKEN = "a token that is long enough"
@@ -35,6 +35,9 @@ def page(template: str, snapshot: Snapshot, acts: bool = True, **values: object)
     Who.visitor = visitor if acts else None  # type: ignore[attr-defined]
     filled = {
         "path": "/",
+        "here": "/",
+        "base": "",
+        "node": "",
         "nav": (("/", "Now"),),
         "part": False,
         "who": Who,
@@ -396,7 +399,7 @@ def test_who_is_on_this_machine(client: str | None, host: str, here: bool) -> No
     ],
 )
 def test_only_these_pages_are_led_to(to: str, kept: bool) -> None:
-    assert acts.local(to) == (to if kept else "/")
+    assert signing.local(to) == (to if kept else "/")
 
 
 @pytest.mark.parametrize(

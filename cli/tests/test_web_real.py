@@ -168,6 +168,24 @@ def test_a_page(real: Real, path: str) -> None:
     assert "<html" not in part.text
 
 
+def test_another_day(real: Real) -> None:
+    client = real.client()
+    now = client.page("/day").text
+    before = re.search(r'href="(/day\?of=\d{4}-\d\d-\d\d)">The day before', now)
+    assert before is not None
+    yesterday = client.page(before[1])
+    assert yesterday.status == 200
+    assert "Vacuums on " in yesterday.text
+    assert 'href="/day">The last 24 hours' in yesterday.text
+    old = client.page("/day?of=2020-02-28").text
+    assert "Nothing is known of this time." in old
+    assert 'href="/day?of=2020-02-27"' in old
+    assert 'href="/day?of=2020-02-29"' in old
+    assert "What holds the horizon" not in old
+    for wrong in ("x", "2020-02-30", "2999-01-01", "0001-01-01"):
+        assert client.get(f"/day?of={wrong}").status == 404
+
+
 def test_a_hostile_table(real: Real) -> None:
     client = real.client()
     found = client.page("/tables?find=alert")

@@ -36,6 +36,8 @@
 #define WOKEN_MS			50	/* between two steps, whoever wakes it */
 #define USERS_MS			10	/* between two looks at who waits */
 #define ERROR_MS			5000	/* after a step that failed */
+#define URGENCY_TAU_S		5.0 /* what is told of it is an average over so
+								 * long */
 
 static ThrottleState throttle;
 static ThrottleResult last_result;
@@ -80,21 +82,65 @@ is_news(const ThrottleResult *result, const GovernorVacuums *vacuums)
 		result->binding != last_result.binding || steps == 0;
 }
 
+/*
+ * The queue changes with each round and each vacuum.  Shares that jump with it would
+ * be rates that jump.
+ */
+static double
+smooth_urgency(const HostOwn *before, double dt_s)
+{
+	/* so that one that stays urgent has its full share soon */
+	double		now = Min(governor_limits_worst_ratio(), 2 * HOST_URGENCY_MOST);
+
+	if (before->vacuums == 0)
+		return now;
+	return before->urgency + (now - before->urgency) * Min(1, Max(0, dt_s) / URGENCY_TAU_S);
+}
+
+/* What this server tells others of its machine. */
+static void
+describe_to_host(HostOwn *own, const GovernorVacuums *vacuums, bool binds, double dt_s)
+{
+	bool		tells = binds && vacuums->running > 0;
+
+	own->urgency = tells ? smooth_urgency(own, dt_s) : 0;
+	own->vacuums = tells ? vacuums->running : 0;
+	own->used = tells ? vacuums->used : (Rates)
+	{
+		0
+	};
+}
+
+/* Those who share the device yield as well, and their part helps, too. */
+static void
+tell_cut(HostOwn *own, const ThrottleResult *result)
+{
+	if (result->users_cut_to <= 0 || own->vacuums == 0)
+		return;
+	own->cut_at_ms = clock_steady() / 1000;
+	own->cut_to = result->users_cut_to;
+	host_directory_tell(own);
+}
+
 /* Returns the number of vacuums that run. */
 static int
 step(TimestampTz now)
 {
 	static SensorsReading sensors;
+	static HostOwn own = {0};
 	GovernorVacuums vacuums;
 	ThrottleSettings settings;
 	ThrottleReading reading;
 	ThrottleResult result;
+	HostShare	share;
 	bool		binds = sweep_mode == SWEEP_ACT;
 	double		dt_s = last_step == 0 ? 0 : (double) (now - last_step) / 1000000.0;
 
 	governor_vacuums_unsteer(now);
 	governor_vacuums_look(&vacuums, now);
-	governor_limits_get(&settings, now);
+	describe_to_host(&own, &vacuums, binds, dt_s);
+	share = host_directory_step(&own, now);
+	governor_limits_get(&settings, &share, now);
 	governor_limits_read(&reading, &settings, &sensors, now);
 	reading.vacuums = vacuums.running;
 	reading.yielding = vacuums.yielding;
@@ -102,11 +148,13 @@ step(TimestampTz now)
 	reading.used = vacuums.used;
 	reading.yielding_used = vacuums.yielding_used;
 	reading.removed_rows_s = vacuums.removed_rows_s;
+	reading.others_cut_to = share.cut_to;
 	throttle_step(&throttle, &settings, &reading, dt_s, &result);
+	tell_cut(&own, &result);
 
 	governor_vacuums_grant(&result, binds,
 						   settings.adaptive || governor_limits_any(&settings));
-	governor_limits_publish(&settings, &result, &sensors, now, binds);
+	governor_limits_publish(&settings, &result, &sensors, &share, now, binds);
 	if (is_news(&result, &vacuums))
 		publish_step(&vacuums, &reading, &result, now);
 	last_result = result;
@@ -156,6 +204,7 @@ static void
 governor_end(int code, Datum arg)
 {
 	set_latch(NULL);
+	host_directory_leave();
 }
 
 /*
@@ -234,6 +283,7 @@ sweep_governor_main(Datum arg)
 		{
 			/* nobody steers: what is stale has no effect */
 			last_step = 0;
+			host_directory_leave();
 			clock_wait_until(0);
 			continue;
 		}

@@ -9,6 +9,7 @@
 
 #include "datatype/timestamp.h"
 
+#include "governor/host_directory.h"
 #include "governor/sensors.h"
 #include "policy/throttle.h"
 #include "state/budget.h"
@@ -31,11 +32,15 @@ extern void governor_vacuums_grant(const ThrottleResult *result, bool binds, boo
 extern void governor_vacuums_unsteer(TimestampTz now);
 
 /* governor_limits.c */
-extern void governor_limits_get(ThrottleSettings *out, TimestampTz now);
+extern void governor_limits_get(ThrottleSettings *out, const HostShare *share, TimestampTz now);
 extern bool governor_limits_any(const ThrottleSettings *s);
+
+/* Dead rows against the threshold, of the worst table that is due. */
+extern double governor_limits_worst_ratio(void);
 extern void governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 								 SensorsReading *sensors, TimestampTz now);
 extern void governor_limits_publish(const ThrottleSettings *s, const ThrottleResult *result,
-									const SensorsReading *sensors, TimestampTz now, bool binds);
+									const SensorsReading *sensors, const HostShare *share,
+									TimestampTz now, bool binds);
 
 #endif							/* SWEEP_GOVERNOR_H */

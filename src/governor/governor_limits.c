@@ -60,8 +60,23 @@ apply_window(ThrottleSettings *s, TimestampTz now)
 	}
 }
 
+/*
+ * Other servers of this machine vacuum as well: each keeps to its part of what is
+ * set, and of what users leave.
+ */
+static void
+apply_share(ThrottleSettings *s, const HostShare *share)
+{
+	s->ceilings.read *= share->device;
+	s->ceilings.write *= share->device;
+	s->ceilings.wal *= share->device;
+	s->floor *= share->device;
+	s->cpu_pct *= share->processors;
+	s->device_share = share->device;
+}
+
 void
-governor_limits_get(ThrottleSettings *out, TimestampTz now)
+governor_limits_get(ThrottleSettings *out, const HostShare *share, TimestampTz now)
 {
 	LimitError	error;
 
@@ -81,6 +96,7 @@ governor_limits_get(ThrottleSettings *out, TimestampTz now)
 	if (sweep_reclaim_rate != NULL)
 		(void) limit_parse_reclaim(sweep_reclaim_rate, &out->reclaim_auto, &out->reclaim_rows_s, &error);
 	apply_window(out, now);
+	apply_share(out, share);
 }
 
 /* Is any set that is not always looked at? */
@@ -92,9 +108,8 @@ governor_limits_any(const ThrottleSettings *s)
 		s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
 }
 
-/* Dead rows against the threshold, of the worst table that is due. */
-static double
-worst_ratio(void)
+double
+governor_limits_worst_ratio(void)
 {
 	double		worst = 0;
 
@@ -174,7 +189,7 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	memset(out, 0, sizeof(*out));
 	out->produced_rows_s = produced_rows_s(now);
 	out->dead_row_bytes = DEAD_ROW_BYTES;
-	out->worst_ratio = worst_ratio();
+	out->worst_ratio = governor_limits_worst_ratio();
 	out->disk = sensors->disk.state;
 	out->latency_ms = sensors->disk.latency_ms;
 	out->busy_pct = sensors->disk.busy_pct;
@@ -232,6 +247,39 @@ sensor_of(const SensorsReading *sensors, BudgetLimit limit, const char **why)
 	}
 }
 
+/* What is left of a limit that other servers of this machine share, from 0 to 1. */
+static double
+part_of(BudgetLimit limit, const HostShare *share, int *others)
+{
+	*others = limit == LIMIT_CPU ? share->on_machine : share->on_device;
+	switch (limit)
+	{
+		case LIMIT_READ:
+		case LIMIT_WRITE:
+		case LIMIT_WAL:
+			return share->device;
+		case LIMIT_CPU:
+			return share->processors;
+		default:
+			return 1;
+	}
+}
+
+/* What is set is shown as it is set. */
+static void
+describe_share(BudgetLimitState *to, BudgetLimit limit, const HostShare *share)
+{
+	int			others;
+	double		part = part_of(limit, share, &others);
+	size_t		length = strlen(to->detail);
+
+	if (part >= 1 || to->configured <= 0)
+		return;
+	to->configured /= part;
+	snprintf(to->detail + length, sizeof(to->detail) - length, "%s%.0f %% of it, because %d other %s here",
+			 length > 0 ? ". Now " : "", 100 * part, others, others == 1 ? "server vacuums" : "servers vacuum");
+}
+
 static void
 describe_limit(BudgetLimitState *to, const ThrottleLimit *from, const SensorsReading *sensors,
 			   BudgetLimit limit)
@@ -258,7 +306,8 @@ describe_limit(BudgetLimitState *to, const ThrottleLimit *from, const SensorsRea
 
 void
 governor_limits_publish(const ThrottleSettings *s, const ThrottleResult *result,
-						const SensorsReading *sensors, TimestampTz now, bool binds)
+						const SensorsReading *sensors, const HostShare *share,
+						TimestampTz now, bool binds)
 {
 	static Budget budget;		/* large */
 
@@ -271,6 +320,9 @@ governor_limits_publish(const ThrottleSettings *s, const ThrottleResult *result,
 	budget.floor = result->floor;
 	budget.bloat_bytes_h = result->bloat_bytes_h;
 	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+	{
 		describe_limit(&budget.limits[i], &result->limits[i], sensors, i);
+		describe_share(&budget.limits[i], i, share);
+	}
 	budget_publish(&budget);
 }

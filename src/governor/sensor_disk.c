@@ -187,6 +187,20 @@ know_disk(DiskReading *out)
 	return true;
 }
 
+bool
+sensor_disk_identify(unsigned *major_number, unsigned *minor_number)
+{
+	struct stat st;
+
+	if (stat(DataDir, &st) != 0)
+		return false;
+	if (known_dev == 0)
+		find_disk(st.st_dev);
+	*major_number = disk_major != 0 ? disk_major : major(st.st_dev);
+	*minor_number = disk_major != 0 ? disk_minor : minor(st.st_dev);
+	return true;
+}
+
 static void
 note_disk(const DiskCounters *counters)
 {

@@ -126,6 +126,9 @@ extern bool sensors_tell;
 /* ---- the sensors themselves ---- */
 
 extern void sensor_disk_read(DiskReading *out, TimestampTz now);
+
+/* Which disk is it, by its numbers, or the file system's where it is on none? */
+extern bool sensor_disk_identify(unsigned *major_number, unsigned *minor_number);
 extern void sensor_users_read(UsersReading *out, TimestampTz now);
 extern void sensor_wal_read(WalReading *out, TimestampTz now);
 extern void sensor_replicas_read(ReplicaReading *out, const SensorsWanted *wanted, TimestampTz now);

@@ -22,6 +22,7 @@
 #include "shmem.h"
 #include "state/decisions.h"
 #include "state/surveys.h"
+#include "state/worth_tables.h"
 
 #define REFRESH_MS				10000
 #define REVISIT_INTERVAL_MS		15000	/* at most this often, for lost
@@ -69,6 +70,12 @@ database_is_known(const Decision *decision, void *arg)
 		databases_find(decision->key.dboid) != NULL;
 }
 
+static bool
+database_is_there(DecisionKey key, void *arg)
+{
+	return databases_find(key.dboid) != NULL;
+}
+
 static void
 forget_dropped_databases(void)
 {
@@ -86,7 +93,10 @@ forget_dropped_databases(void)
 		}
 	}
 	if (dropped)
+	{
 		decision_forget(database_is_known, NULL);
+		worth_tables_forget(database_is_there, NULL);
+	}
 }
 
 bool
@@ -151,6 +161,9 @@ hear_of_lost_tables(LauncherDatabase *db, const WorkerSlot *slot, TimestampTz no
 {
 	TimestampTz at = Max(slot->revisit_at, clock_after(now, REVISIT_INTERVAL_MS));
 
+	if (slot->looked_at > db->looked_at)
+		db->turns_left = false;
+	db->turns_left = db->turns_left || slot->revisit_at != 0;
 	db->looked_at = Max(db->looked_at, slot->looked_at);
 	if (slot->revisit_at != 0)
 		db->revisit_at = db->revisit_at == 0 ? at : Min(db->revisit_at, at);

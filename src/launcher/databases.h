@@ -49,6 +49,9 @@ typedef struct LauncherDatabase
 	int64		surveyed_changes;
 	double		survey_ms;		/* ms of a processor that the last survey took
 								 * (0: not known) */
+	TimestampTz reset_at;		/* of its statistics, see handover_tables.c */
+	bool		turns_left;		/* the last survey has found tables whose turn
+								 * is yet to come */
 	TimestampTz revisit_at;		/* when tables whose counters were lost have
 								 * their turn (0: none) */
 } LauncherDatabase;

@@ -14,6 +14,7 @@
 
 #include "launcher/databases.h"
 #include "launcher/scout.h"
+#include "launcher/takeover.h"
 #include "policy/garbage.h"
 #include "server/clock.h"
 #include "server/standbys.h"
@@ -97,7 +98,7 @@ survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz
 	if (db->revisit_at != 0 && now >= db->revisit_at)
 		return true;
 	if (db->surveyed_at == 0)
-		return changes > 0 ||
+		return changes > 0 || takeover_brings(db->dboid) ||
 			now >= clock_after(sweep_shared->launcher.started_at,
 							   garbage_turn_ms(db->dboid, 0, 0, FIRST_SURVEY_MS));
 	return now >= clock_after(db->surveyed_at, survey_interval_ms(db)) &&
@@ -219,7 +220,7 @@ send_worker(const LauncherDatabase *db, int64 due, bool for_catalogs, bool surve
 	if (for_catalogs && sweep_max_workers > 0 && !place_wanted[true] &&
 		worker_pool_count(true) < 1 && worker_pool_start(dboid, db->owner, true, survey, now))
 		return true;
-	if (!place_wanted[false] && worker_pool_count(false) < sweep_max_workers &&
+	if (!place_wanted[false] && worker_pool_count(false) < budget_workers() &&
 		worker_pool_start(dboid, db->owner, false, survey, now))
 		return true;
 	place_wanted[for_catalogs] = true;

@@ -1,7 +1,7 @@
 /*
  * launcher.c
  *		The process that keeps pg_sweep going: make rounds, reap workers, save
- *		the ledger, follow the clock.
+ *		the ledger, close hours, follow the clock.
  *
  * It is one static background worker and is connected to no database, so it
  * sees the shared catalogs and shared memory.  Every sweep.naptime it makes a
@@ -27,7 +27,10 @@
 
 #include "launcher/databases.h"
 #include "launcher/dispatch.h"
+#include "launcher/handover.h"
+#include "launcher/hours.h"
 #include "launcher/round.h"
+#include "launcher/takeover.h"
 #include "policy/backoff.h"
 #include "server/bgworker.h"
 #include "server/breaker.h"
@@ -46,6 +49,7 @@
 #include "state/surveys.h"
 #include "state/trial.h"
 #include "state/worker_pool.h"
+#include "state/worth_tables.h"
 #include "state/xid_rate.h"
 
 #define SAVE_INTERVAL_MS		5000
@@ -135,7 +139,10 @@ follow_clock(TimestampTz *next_round, TimestampTz *last_round)
 	xid_rate_set_back(us);
 	hold_set_back(us);
 	history_set_back(us);
+	hours_set_back(us);
+	handover_set_back(us);
 	trial_set_back(us);
+	worth_tables_set_back(us);
 	ereport(LOG,
 			(errmsg("pg_sweep: the server's clock was set back by %.0f s", us / 1000000.0),
 			 errdetail("Whatever waits for a time does not wait longer because of that.")));
@@ -233,7 +240,10 @@ round_try(MemoryContext context)
 		 */
 		databases_take_surveys();
 		if (feature_is_ok(FEATURE_SCOUT) && feature_is_ok(FEATURE_WORKER))
+		{
 			round_run();
+			handover_look(clock_now());
+		}
 		save_runs(false);
 		failed_rounds = 0;
 	}
@@ -275,6 +285,8 @@ sweep_launcher_main(Datum arg)
 
 	launcher_begin();
 	ledger_load();
+	takeover_begin();
+	hours_begin();
 	apply_settings();
 	pgstat_report_activity(STATE_IDLE, NULL);
 
@@ -282,6 +294,8 @@ sweep_launcher_main(Datum arg)
 	{
 		TimestampTz now;
 
+		if (ProcDiePending)
+			handover_last();
 		bgworker_end_if_told(1);	/* not 0, because then it would not be
 									 * started again */
 		QueryCancelPending = false; /* there is nothing to cancel */
@@ -300,7 +314,10 @@ sweep_launcher_main(Datum arg)
 		now = clock_now();
 		/* nobody has seen what ended meanwhile */
 		if (!shmem_is_off() && pg_atomic_exchange_u32(&sweep_shared->metering, 1) == 0)
+		{
 			ledger_begin_again();
+			worth_tables_begin_again();
+		}
 		else if (shmem_is_off())
 			pg_atomic_write_u32(&sweep_shared->metering, 0);
 		/* a worker's end sets the latch, too */
@@ -312,6 +329,8 @@ sweep_launcher_main(Datum arg)
 			worker_pool_stop_all();
 			round_drop_requests();
 			queue_clear();
+			hours_stop();
+			handover_stop();
 			save_runs(true);
 
 			/*

@@ -15,7 +15,10 @@
 
 #include "launcher/databases.h"
 #include "launcher/dispatch.h"
+#include "launcher/hours.h"
 #include "launcher/scout.h"
+#include "launcher/table_activity.h"
+#include "launcher/worth_watch.h"
 #include "server/clock.h"
 #include "server/next_checkpoint.h"
 #include "server/standbys.h"
@@ -205,7 +208,9 @@ round_run(void)
 	next_checkpoint_watch(began, checkpoint_wanted && sweep_checkpoint_aware && sweep_mode == SWEEP_ACT);
 	if (standbys_watch(began))
 		databases_survey_all();
+	hours_begin_walk(began);
 	report = scout_round(seen, began);
+	activity_end_walk();
 	add_requests(seen, began);
 	if (databases_are_new(seen))
 	{
@@ -222,8 +227,10 @@ round_run(void)
 	queue_publish(databases_is_ours, began);
 	xid_rate_sample(began);
 	trial_follow();
+	worth_watch(began);
 	dispatch_workers(seen, began);
 	hash_destroy(seen);
+	hours_close(began);
 }
 
 void

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/pgstat_internal.h"
 
+#include "launcher/table_activity.h"
 #include "policy/score.h"
 #include "rules.h"
 #include "server/clock.h"
@@ -145,12 +146,12 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 {
 	int64		dead = compat_tab_dead(stats);
 	int64		ins = compat_tab_ins(stats);
-	int64		left_dead = dead;
-	int64		left_ins = ins;
+	int64		left_dead;
+	int64		left_ins;
 	const Decision *decision;
 	bool		catalog = IsCatalogRelationOid(key.relid);
 	Thresholds	t = {.analyze = -1};
-	ScoreInput	in = {.dead_tuples = dead,.ins_since_vacuum = ins,.weights = round->weights};
+	ScoreInput	in = {.weights = round->weights};
 
 	if (dead <= round->never_due_dead && ins <= round->never_due_ins)
 		return false;
@@ -160,6 +161,9 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 	decision = decision_find(key);
 	if (decision)
 	{
+		carry_add(&decision->carried, compat_tab_vacuums(stats), compat_tab_analyzes(stats), &dead, &ins);
+		left_dead = dead;
+		left_ins = ins;
 		trial_take_off(&decision->trial, compat_tab_vacuums(stats), &left_dead, &left_ins);
 		decision_see_dead(decision, left_dead);
 		if (decision->ins_early >= 0 && (double) left_ins > decision->ins_early)
@@ -190,6 +194,8 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 		return true;
 	queue_note(key, &t, dead, ins, true);
 	in.thresholds = t;
+	in.dead_tuples = dead;
+	in.ins_since_vacuum = ins;
 	db->due++;
 	db->waiting++;
 	db->due_catalogs += catalog;
@@ -323,6 +329,8 @@ scout_round(HTAB *databases, TimestampTz now)
 		 * is seen as before or as after.
 		 */
 		look_at(&round, key, &shared->stats);
+		if (activity_is_walking)
+			activity_see(key.dboid, key.relid, &shared->stats);
 		report.relations++;
 	}
 	stats_scan_end(&scan);

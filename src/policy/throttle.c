@@ -264,6 +264,10 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 {
 	ThrottleValveStep yielding = *v;
 
+	if (state->share > 0 && state->share != v->share)
+		throttle_valve_scale(&state->valves[LIMIT_USERS], v->share / state->share);
+	state->share = v->share;
+
 	state->yielding_used = smooth(state->yielding_used, r->yielding_used, v->dt_s, REACTION_S / 2);
 	state->yielding_peak = fmax(r->yielding_used, state->yielding_peak * exp(-v->dt_s / PEAK_TAU_S));
 	state->yielding_calm_s = r->yielding > 0 ? 0 : state->yielding_calm_s + v->dt_s;
@@ -275,6 +279,8 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 	yielding.restart = state->yielding_calm_s > CALM_S;
 	out->limits[LIMIT_USERS].reason =
 		throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
+	if (state->users.cut)
+		out->users_cut_to = state->valves[LIMIT_USERS].allowed / v->share;
 }
 
 /* Every valve whose sensor works. */
@@ -433,6 +439,12 @@ bloat_growth(const ThrottleState *state, const ThrottleReading *r, double wanted
 	return left * r->dead_row_bytes * 3600;
 }
 
+static double
+share_of(const ThrottleSettings *s)
+{
+	return s->device_share > 0 ? fmin(s->device_share, 1) : 1;
+}
+
 void
 throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleReading *r,
 			  double dt_s, ThrottleResult *out)
@@ -443,12 +455,13 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 	if (!(dt_s > 0 && dt_s <= 10))
 	{
 		*out = state->last;
+		out->users_cut_to = 0;
 		out->decision = r->vacuums > 0 ? THROTTLE_STEADY : THROTTLE_NO_VACUUM;
 		out->reason = THROTTLE_REASON_CLOCK;
 		if (!state->started)
 			out->floor = s->floor;
 		if (!state->started && s->adaptive)
-			out->allowed.total = fmax(START, s->floor);
+			out->allowed.total = fmax(START * share_of(s), s->floor);
 		out->allowed.read = s->ceilings.read;
 		out->allowed.write = s->ceilings.write;
 		out->allowed.wal = s->ceilings.wal;
@@ -469,6 +482,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 	v.running = r->vacuums > 0;
 	v.restart = state->calm_s > CALM_S;
 	v.room = false;
+	v.share = share_of(s);
 
 	describe(s, r, out);
 	prepare_valves(state, &v, out);

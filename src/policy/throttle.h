@@ -9,6 +9,10 @@
  * A danger to WAL has a valve of WAL alone.  That of the users is for vacuums only
  * that give way to them.
  *
+ * Servers that share a device, and know of each other, act as one: each grows by its
+ * share, and a cut of one is a cut of all.  Else the cut of one out of four is too
+ * little to help anybody, and all of them seem to be innocent.
+ *
  * Sources: cutting in proportion and growing by the same amount everywhere makes
  * those who share a bottleneck converge without knowing each other (Chiu and Jain
  * 1989, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance");
@@ -43,6 +47,8 @@ typedef struct ThrottleSettings
 	double		reclaim_rows_s; /* dead rows to keep up with */
 	bool		reclaim_auto;	/* ... as many as are produced */
 	bool		adaptive;
+	double		device_share;	/* that other servers on it leave to this one,
+								 * to 1; <= 0: all */
 } ThrottleSettings;
 
 /* What was measured since the last step. */
@@ -74,6 +80,9 @@ typedef struct ThrottleReading
 									 * kernel's PSI, some); negative: unknown */
 	double		cpu_pressure_pct;	/* the same for a processor */
 	int			base_backups;
+	double		others_cut_to;	/* of the whole device, bytes/s: another
+								 * server on it has been cut to this; <= 0:
+								 * none */
 
 	SensorState wal;
 	bool		archiver_failing;
@@ -139,6 +148,8 @@ typedef struct ThrottleResult
 	double		bloat_bytes_h;	/* growth of bloat where a ceiling is below
 								 * what the floor asks for; 0: it is not */
 	double		users_expected; /* how many would wait without us */
+	double		users_cut_to;	/* of the whole device, bytes/s: this step was
+								 * a cut for users; 0: it was not */
 	ThrottleLimit limits[LIMIT_COUNT];
 } ThrottleResult;
 
@@ -198,6 +209,7 @@ typedef struct ThrottleUsers
 	bool		started;
 	bool		elsewhere;		/* is what they wait for, not at the device */
 	bool		drains;			/* since a cut they still wait */
+	bool		cut;			/* in this step, for users of this server */
 	ThrottleCause cause;
 } ThrottleUsers;
 
@@ -212,6 +224,7 @@ typedef struct ThrottleState
 	double		yielding_used;	/* the same of those that give way to users */
 	double		yielding_peak;
 	double		yielding_calm_s;
+	double		share;			/* of the device, in the last step */
 	double		latency_ms;		/* smoothed */
 	double		lag_ratio;
 	double		lag_start;		/* the rate when the lag passed half its limit */

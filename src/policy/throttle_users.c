@@ -70,7 +70,15 @@ is_listening(const ThrottleUsers *u, const ThrottleValveStep *v)
 static bool
 is_alone(const ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	return (!v->running && r->other_vacuums == 0) || is_listening(u, v) || (v->running && u->alone_s > LISTEN_S);
+	bool		at_floor = v->running && u->alone_s > LISTEN_S;
+
+	/*
+	 * What users wait for may be the vacuums of other servers.  While ours is
+	 * at the floor those are not far from theirs: they yield with it.
+	 */
+	if (v->share < 1 && u->learned_s >= LISTEN_S)
+		return at_floor;
+	return (!v->running && r->other_vacuums == 0) || is_listening(u, v) || at_floor;
 }
 
 static void
@@ -224,12 +232,31 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 	u->excess = 0;
 }
 
+/*
+ * Another server was cut for its users.  That helps them if all yield who share the
+ * device.  For our own users it is an experiment like any other cut.
+ */
+static void
+follow(ThrottleUsers *u, ThrottleValve *valve, double to, const ThrottleValveStep *v)
+{
+	double		before = valve->allowed;
+
+	throttle_valve_follow(valve, to, v);
+	if (!valve->moved_down)
+		return;
+	u->drains = true;
+	u->excess = 0;
+	if (before > 0 && valve->allowed < NEAR * before)
+		throttle_cause_cut(&u->cause, before);
+}
+
 ThrottleReason
 throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReading *r,
 					const ThrottleValveStep *v)
 {
 	bool		backup;
 	bool		absent;
+	bool		nobody;
 	bool		listens;
 	ThrottleReason calm = THROTTLE_REASON_CALM;
 
@@ -242,6 +269,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	if (backup)
 		calm = THROTTLE_REASON_BASE_BACKUP;
 
+	u->cut = false;
 	u->drains = v->running && drains(u, valve, r);
 	if (!v->running)
 	{
@@ -249,6 +277,8 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		throttle_valve_grow(valve, 1.0, v);
 		return calm;
 	}
+	if (r->others_cut_to > 0)
+		follow(u, valve, r->others_cut_to * v->share, v);
 	if (u->excess > u->hurt)
 	{
 		bool		may_cut = throttle_cause_may_cut(&u->cause);
@@ -256,6 +286,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		if (!u->elsewhere && may_cut)
 		{
 			yield(u, valve, v);
+			u->cut = true;
 			return THROTTLE_REASON_USERS;
 		}
 		u->excess = 0;
@@ -275,13 +306,15 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		valve->cut = false;
 		return THROTTLE_REASON_LISTENS;
 	}
-	if (absent && !backup)
+	/* whoever shares the device with others does not know of their users */
+	nobody = absent && v->share >= 1;
+	if (nobody && !backup)
 	{
 		valve->cut = false;
 		valve->climb_s = 0;
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
 	if (u->excess < u->hurt / 2 && (!listens || valve->allowed <= 0))
-		throttle_valve_grow(valve, absent ? FAST_STEP : GENTLE_STEP, v);
+		throttle_valve_grow(valve, nobody ? FAST_STEP : GENTLE_STEP, v);
 	return calm;
 }

@@ -1,6 +1,8 @@
 /*
  * policy/throttle_valve.c
  *		A rate that is cut in proportion and grows by the clock.  Pure.
+ *
+ * Servers that share a device grow together as one would, so each by its share.
  */
 #include "throttle_valve.h"
 
@@ -20,7 +22,7 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 {
 	if (valve->allowed <= 0 || (v->restart && !valve->bad))
 	{
-		valve->allowed = clamp_rate(START, v);
+		valve->allowed = clamp_rate(START * v->share, v);
 		valve->cut = false;
 		valve->climb_s = 0;
 		valve->since_cut_s = REACTION_S;
@@ -43,6 +45,29 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	valve->cut = true;
 	valve->climb_s = 0;
 	valve->since_cut_s = 0;
+}
+
+void
+throttle_valve_follow(ThrottleValve *valve, double to, const ThrottleValveStep *v)
+{
+	open_valve(valve, v);
+	to = clamp_rate(to, v);
+	if (!v->running || to >= valve->allowed)
+		return;
+	valve->knee = valve->known = valve->allowed;
+	valve->allowed = to;
+	valve->moved_down = valve->cut = true;
+	valve->climb_s = 0;
+	valve->since_cut_s = 0;
+}
+
+void
+throttle_valve_scale(ThrottleValve *valve, double by)
+{
+	valve->allowed *= by;
+	valve->good *= by;
+	valve->knee *= by;
+	valve->known *= by;
 }
 
 /*
@@ -77,16 +102,16 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 		double		gently_s = valve->knee > 0 ? RETRY_S : 0;
 		double		from = fmax(0, valve->climb_s - gently_s);
 		double		until;
-		bool		recovers = v->room && valve->knee > LARGE_KNEE;
-		double		linear = GROW_INVERSE * START / valve->allowed;
+		bool		recovers = v->room && valve->knee > LARGE_KNEE * v->share;
+		double		linear = GROW_INVERSE * v->share * START * v->share / valve->allowed;
 
 		if (valve->climb_s > LISTEN_S)
-			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE));
+			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE * v->share));
 		if (valve->climb_s < gently_s && valve->allowed > MOST * valve->knee)
 			linear *= NEAR_GROWTH;
 		valve->climb_s += v->dt_s;
 		until = fmax(0, valve->climb_s - gently_s);
-		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * (pow(until, 3) - pow(from, 3));
+		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * v->share * (pow(until, 3) - pow(from, 3));
 		if (recovers)
 			to = fmax(to, fmin(valve->allowed * pow(slow_start, v->dt_s / STEP_S), MOST * valve->knee));
 		if (recovers && to > CLEARLY * valve->knee)
@@ -99,7 +124,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 void
 throttle_valve_blind(ThrottleValve *valve, const ThrottleValveStep *v)
 {
-	double		good = clamp_rate(fmax(valve->good, START), v);
+	double		good = clamp_rate(fmax(valve->good, START * v->share), v);
 
 	valve->broken_s += v->dt_s;
 	if (valve->allowed <= 0 || valve->broken_s > LEARN_S)

@@ -17,6 +17,7 @@ typedef struct ThrottleValveStep
 	bool		running;		/* a vacuum is */
 	bool		restart;		/* none has been for long */
 	bool		room;			/* the device says that it has some */
+	double		share;			/* of the device, see ThrottleSettings */
 } ThrottleValveStep;
 
 /*
@@ -24,6 +25,12 @@ typedef struct ThrottleValveStep
  * now may still be its cause.
  */
 extern void throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *v);
+
+/* Another server that shares the device was cut, and leaves so much of it to us. */
+extern void throttle_valve_follow(ThrottleValve *valve, double to, const ThrottleValveStep *v);
+
+/* What is known of the whole device stays as it is when the share of it is another. */
+extern void throttle_valve_scale(ThrottleValve *valve, double by);
 
 /* slow_start: the factor of a step of 0.25 s, before the first cut. */
 extern void throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValveStep *v);

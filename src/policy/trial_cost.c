@@ -12,20 +12,15 @@ clamp(double value, double least, double most)
 	return value < least ? least : (value > most ? most : value);
 }
 
-/* So many pages are hit if so many rows fall on them at random. */
-static double
-pages_hit(double rows, double pages)
+double
+trial_pages_hit(double rows, double pages)
 {
 	return pages <= 0 ? 0 : pages * (1 - exp(-rows / pages));
 }
 
-/*
- * If pages that are not all-visible are strewn at random, and are this share
- * of all, which share are all-visible pages in runs too short to be skipped?
- * Runs have a geometric distribution.
- */
-static double
-share_between(double share)
+/* Runs have a geometric distribution. */
+double
+trial_share_between(double share)
 {
 	double		visible = 1 - share;
 
@@ -78,9 +73,9 @@ static void
 add_strewn(TrialCost *cost, const TrialHeap *h, double cleaned)
 {
 	double		found = h->not_visible + h->between;
-	double		strewn = h->pages > 0 ? h->pages * share_between(h->not_visible / h->pages) : 0;
+	double		strewn = h->pages > 0 ? h->pages * trial_share_between(h->not_visible / h->pages) : 0;
 	double		even = strewn > 0 ? clamp(h->between / strewn, 0, 1) : 0;
-	double		between = h->pages > 0 ? even * h->pages * share_between(cleaned / h->pages) : 0;
+	double		between = h->pages > 0 ? even * h->pages * trial_share_between(cleaned / h->pages) : 0;
 	double		scanned = cleaned + between;
 
 	cost->cleaned += cleaned;
@@ -102,7 +97,7 @@ trial_cost_heap(const TrialHeap *h)
 	if (h->new_dead >= h->dead && h->new_inserted >= h->inserted)
 		rest = h->not_visible - filled;
 	else
-		rest = pages_hit(h->new_dead / rows_together(h), h->pages) +
+		rest = trial_pages_hit(h->new_dead / rows_together(h), h->pages) +
 			(h->tail > 0 ? 0 : pages_filled(h, h->new_inserted));
 	add_strewn(&cost, h, clamp(rest, 0, clamp(h->not_visible - filled, 0, h->pages)));
 	return cost;
@@ -114,7 +109,7 @@ pages_with_entries(const TrialHeap *h)
 {
 	double		rows = h->new_dead * h->cold_share;
 
-	return rows < 1 ? 0 : pages_hit(rows / rows_together(h), h->pages);
+	return rows < 1 ? 0 : trial_pages_hit(rows / rows_together(h), h->pages);
 }
 
 bool
@@ -159,8 +154,8 @@ trial_cost_add_index(TrialCost *cost, const TrialHeap *h, const TrialIndex *inde
 	double		read = index->pages * (1 - index->resident);
 	double		entries = h->new_dead * h->cold_share / rows_together(h);
 	double		old = clamp(entries * (1 - h->update_share) - h->new_inserted / rows_together(h), 0, entries);
-	double		old_pages = pages_hit(old, index->pages) * (1 - index->dirty);
-	double		new_pages = pages_hit(entries - old, index->pages);
+	double		old_pages = trial_pages_hit(old, index->pages) * (1 - index->dirty);
+	double		new_pages = trial_pages_hit(entries - old, index->pages);
 
 	cost->least_read += h->dead > h->new_dead ? 0 : read;
 	cost->most_read += read;

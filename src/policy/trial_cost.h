@@ -24,6 +24,15 @@
 /* It leaves the indexes alone below this share of pages (BYPASS_THRESHOLD_PAGES). */
 #define TRIAL_BYPASS_SHARE	0.02
 
+/* So many pages are hit if so many rows fall on them at random. */
+extern double trial_pages_hit(double rows, double pages);
+
+/*
+ * If pages that are not all-visible are strewn at random, and are this share
+ * of all, which share are all-visible pages in runs too short to be skipped?
+ */
+extern double trial_share_between(double share);
+
 /* The table's own pages.  All but the shares are numbers of pages or rows. */
 typedef struct TrialHeap
 {

@@ -344,6 +344,20 @@
 #define compat_walsnd_is_physical(walsnd)	true	/* see below */
 #endif
 
+/* 19 says why no record of the WAL was found. */
+#if PG_VERSION_NUM >= 190000
+#define compat_find_record(reader, at, why)	XLogFindNextRecord((reader), (at), (why))
+#else
+#define compat_find_record(reader, at, why)	((void) (why), XLogFindNextRecord((reader), (at)))
+#endif
+
+/* 19 can leave out what is not just committing, or not of this database. */
+#if PG_VERSION_NUM >= 190000
+#define compat_oldest_active_xid()	GetOldestActiveTransactionId(false, true)
+#else
+#define compat_oldest_active_xid()	GetOldestActiveTransactionId()
+#endif
+
 /* The server's settings that VACUUM obeys and that a database may override. */
 extern const char *const compat_vacuum_settings[];
 

@@ -1,17 +1,20 @@
 /*
  * history_view.c
  *		sweep.totals and sweep.history: what the runs of the last hour, of the
- *		last day and of all time came to.
+ *		last day, of earlier hours and of all time came to.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/timestamp.h"
 
+#include "server/clock.h"
 #include "shmem.h"
 #include "sql/relation.h"
 #include "sql/row.h"
+#include "state/archive.h"
 #include "state/history.h"
 
 #define SLICE	256				/* sums that are copied at a time */
@@ -130,21 +133,25 @@ put_rest(FunctionCallInfo fcinfo, HistoryRecord *rest)
 	put_record(fcinfo, rest);
 }
 
-PG_FUNCTION_INFO_V1(sweep_history_0_1);
-Datum
-sweep_history_0_1(PG_FUNCTION_ARGS)
+/* Which hours shared memory knows. */
+typedef struct KnownHours
 {
-	TimestampTz now;
-	HistoryRecord *records;
-	HistoryRecord *rest;
+	FunctionCallInfo fcinfo;
+	TimestampTz since;			/* earlier ones are not asked for */
+	TimestampTz reset_at;
+	int			count;
+	TimestampTz begins[HISTORY_HOURS * HISTORY_SORTS];
+} KnownHours;
+
+/* Shows the sums in shared memory. */
+static void
+put_recent(KnownHours *known)
+{
+	TimestampTz now = history_now();
+	HistoryRecord *records = palloc(sizeof(HistoryRecord) * SLICE);
+	HistoryRecord *rest = palloc(sizeof(HistoryRecord) * HISTORY_HOURS * HISTORY_SORTS);
 	int64		next = HISTORY_MINUTES * HISTORY_SORTS;
 	int			rests = 0;
-
-	shmem_require();
-	InitMaterializedSRF(fcinfo, 0);
-	now = history_now();
-	records = palloc(sizeof(HistoryRecord) * SLICE);
-	rest = palloc(sizeof(HistoryRecord) * HISTORY_HOURS * HISTORY_SORTS);
 
 	/* the hours come before the tables */
 	while (next >= 0)
@@ -157,16 +164,72 @@ sweep_history_0_1(PG_FUNCTION_ARGS)
 			if (records[i].sum.kind == HISTORY_ALL ||
 				!history_is_recent(HISTORY_TABLE, records[i].sum.begin, now))
 				continue;
+			if (records[i].sum.begin < known->since)
+				continue;
 			if (records[i].sum.kind == HISTORY_HOUR)
+			{
+				known->begins[known->count++] = records[i].sum.begin;
 				rest[rests++] = records[i];
+			}
 			else
 			{
 				take_from_rest(rest, rests, &records[i].sum);
-				put_record(fcinfo, &records[i]);
+				put_record(known->fcinfo, &records[i]);
 			}
 		}
 	}
 	for (int i = 0; i < rests; i++)
-		put_rest(fcinfo, &rest[i]);
+		put_rest(known->fcinfo, &rest[i]);
+	pfree(records);
+	pfree(rest);
+}
+
+/* Shows the sums of an hour in the archive, but not those that were shown or forgotten. */
+static void
+put_archived(const ArchivedHour *hour, void *arg)
+{
+	const KnownHours *known = arg;
+	HistoryRecord rest[HISTORY_SORTS];
+	int			rests = 0;
+
+	if (hour->begin < known->reset_at)
+		return;
+	for (int i = 0; i < known->count; i++)
+	{
+		if (known->begins[i] == hour->begin)
+			return;
+	}
+	for (int i = 0; i < hour->sum_count; i++)
+	{
+		if (hour->sums[i].sum.kind != HISTORY_TABLE)
+		{
+			if (rests < HISTORY_SORTS)
+				rest[rests++] = hour->sums[i];
+			continue;
+		}
+		take_from_rest(rest, rests, &hour->sums[i].sum);
+		put_record(known->fcinfo, &hour->sums[i]);
+	}
+	for (int i = 0; i < rests; i++)
+		put_rest(known->fcinfo, &rest[i]);
+}
+
+PG_FUNCTION_INFO_V1(sweep_history_0_1);
+Datum
+sweep_history_0_1(PG_FUNCTION_ARGS)
+{
+	KnownHours *known;
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+	known = palloc(sizeof(KnownHours));
+	known->fcinfo = fcinfo;
+	known->since = archive_oldest(clock_now());
+	if (!PG_ARGISNULL(0))
+		known->since = Max(known->since, PG_GETARG_TIMESTAMPTZ(0));
+	known->count = 0;
+	put_recent(known);
+	known->reset_at = history_reset_at();
+	archive_read(known->since, put_archived, known);
 	return (Datum) 0;
 }

@@ -79,7 +79,7 @@ name_of_work(const WorkerSlot *w)
 static void
 describe_workers(const WorkerSlot *workers, bool for_catalogs, char *text)
 {
-	int			places = sweep_max_workers + (for_catalogs ? 1 : 0);
+	int			places = budget_workers() + (for_catalogs ? 1 : 0);
 	int			busy = 0;
 	int			named = 0;
 	bool		full = false;

@@ -166,7 +166,7 @@ sweep_clean_0_1(PG_FUNCTION_ARGS)
 	vacuumable_check(PG_GETARG_OID(0), &table);
 	distributed_refuse(&table, "sweep.clean('%s')");
 	require_service();
-	own = table_settings_find(table_settings_read(), table.key.relid);
+	own = table_settings_by_oid(table_settings_read(), table.key.relid);
 	if (!table_switch(own, TABLE_CLEANER, sweep_cleaner))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -156,10 +156,9 @@ sweep_set_0_1(PG_FUNCTION_ARGS)
 				 errmsg("invalid value for \"%s\": \"%s\"", name, value),
 				 errhint("It must be %s.", table_setting_range(setting))));
 
-	if (value)
-		distributed_refuse(&table, psprintf("sweep.set('%%s', %s, %s)",
-											quote_literal_cstr(name), quote_literal_cstr(value)));
 	write_setting(table.relid, name, value);
+	if (value)
+		distributed_tell(&table);
 	surveys_ask_at_commit();
 	audit_table("set", &table, value ? psprintf("%s = '%s'", name, value) : psprintf("%s = NULL", name));
 	PG_RETURN_VOID();

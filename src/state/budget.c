@@ -8,9 +8,12 @@
  */
 #include "state/budget.h"
 
+#include "policy/host_share.h"
+#include "settings.h"
 #include "shmem.h"
 
 #define READ_TRIES	100
+#define HOST_SHARE_WHOLE	1000000
 
 static void
 write_begin(pg_atomic_uint32 *change)
@@ -46,6 +49,8 @@ void
 budget_initialize(void)
 {
 	pg_atomic_init_u32(&sweep_shared->budget.change, 0);
+	pg_atomic_init_u32(&sweep_shared->host.change, 0);
+	pg_atomic_init_u32(&sweep_shared->host_workers_share, HOST_SHARE_WHOLE);
 	for (int i = 0; i < GOVERNOR_STEPS; i++)
 		pg_atomic_init_u32(&sweep_shared->governor_steps[i].change, 0);
 	for (int i = 0; i < shmem_meter_count(); i++)
@@ -82,6 +87,34 @@ budget_publish_step(const GovernorStep *step)
 	write_begin(&to->change);
 	memcpy(BODY(to), BODY(step), BODY_SIZE(GovernorStep));
 	write_end(&to->change);
+}
+
+void
+budget_publish_host(const HostState *host)
+{
+	HostState  *to = &sweep_shared->host;
+
+	write_begin(&to->change);
+	memcpy(BODY(to), BODY(host), BODY_SIZE(HostState));
+	write_end(&to->change);
+	pg_atomic_write_u32(&sweep_shared->host_workers_share,
+						(uint32) (host->processors_share * HOST_SHARE_WHOLE));
+}
+
+bool
+budget_read_host(HostState *copy)
+{
+	HostState  *from = &sweep_shared->host;
+
+	return read_consistent(&from->change, BODY(copy), BODY(from), BODY_SIZE(HostState)) && copy->at != 0;
+}
+
+int
+budget_workers(void)
+{
+	double		share = (double) pg_atomic_read_u32(&sweep_shared->host_workers_share) / HOST_SHARE_WHOLE;
+
+	return host_share_workers(sweep_max_workers, share);
 }
 
 void

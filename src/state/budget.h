@@ -17,7 +17,9 @@
 #include "port/atomics.h"
 
 #include "policy/budget_limit.h"
+#include "policy/host_record.h"
 #include "policy/rates.h"
+#include "policy/sensor_state.h"
 #include "policy/throttle_decision.h"
 
 #define BUDGET_STALE_US		(INT64CONST(2) * 1000 * 1000)
@@ -69,6 +71,36 @@ typedef struct GovernorStep
 	uint8		decision;		/* ThrottleDecision */
 	char		reason[GOVERNOR_REASON_LEN];
 } GovernorStep;
+
+/* Another server of this machine, as it tells. */
+typedef struct HostSiblingState
+{
+	HostRecord	record;
+	uint32		owner;			/* user id of its file */
+	bool		on_device;
+	bool		counts;			/* it takes a part of the budget now */
+	int64		silent_ms;
+} HostSiblingState;
+
+#define HOST_SIBLINGS_LIMIT	32
+#define HOST_WHY_LEN		160
+
+/* Writer: governor. */
+typedef struct HostState
+{
+	pg_atomic_uint32 change;
+	TimestampTz at;				/* 0: never */
+	SensorState state;
+	char		why[HOST_WHY_LEN];
+	double		device_share;	/* of the limits that is left to this server */
+	double		processors_share;
+	int			on_device;		/* others that vacuum now */
+	int			on_machine;
+	int			left_out;		/* others for which there is no place here,
+								 * and that count as well */
+	int			count;
+	HostSiblingState siblings[HOST_SIBLINGS_LIMIT];
+} HostState;
 
 typedef enum SteerMode
 {
@@ -166,6 +198,7 @@ extern void budget_initialize(void);
 /* Governor only.  The argument's `change` does not matter. */
 extern void budget_publish(const Budget *budget);
 extern void budget_publish_step(const GovernorStep *step);
+extern void budget_publish_host(const HostState *host);
 extern void budget_grant(int index, const PacerGrant *grant);
 
 /*
@@ -174,6 +207,7 @@ extern void budget_grant(int index, const PacerGrant *grant);
  */
 extern bool budget_read(Budget *copy);
 extern bool budget_read_step(int i, GovernorStep *copy);
+extern bool budget_read_host(HostState *copy);
 extern bool budget_read_grant(int index, PacerGrant *copy);
 extern bool budget_read_steer(int index, Steer *copy);
 extern bool budget_read_applied(int index, PacerApplied *copy);
@@ -189,6 +223,12 @@ typedef struct BudgetHead
 } BudgetHead;
 
 extern bool budget_read_head(BudgetHead *copy);
+
+/*
+ * So many vacuums may run at a time: sweep.max_workers, or less while other
+ * servers of this machine vacuum as well.
+ */
+extern int	budget_workers(void);
 
 /* Sets the steering of a slot.  The caller holds LOCK_STEER. */
 extern void budget_set_steer(int index, const Steer *steer);

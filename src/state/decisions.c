@@ -68,6 +68,8 @@ evict_class(const Decision *d, TimestampTz now)
 {
 	if (is_snoozed(d))
 		return EVICT_NEVER;
+	if (d->carried.on)
+		return EVICT_WAIT;		/* or its garbage would be forgotten */
 	if (d->kind == DECISION_OBSERVED)
 		return now < d->not_before ? EVICT_WAIT : EVICT_KNOWN;
 	switch (d->kind)
@@ -197,6 +199,21 @@ put_into_snoozed(Decision *place, const Decision *decision)
 	place->not_before = snoozed.not_before;
 }
 
+/*
+ * With so many rows of their own some tables are due.  What was carried over
+ * makes them due earlier.  Those that it makes due at once are found by a
+ * survey, and need not be looked up by the scout for ever.
+ */
+static void
+lower(int64 *lowest, double threshold, int64 carried)
+{
+	if (threshold < 0)
+		return;
+	if (carried > 0 && (double) carried < threshold)
+		threshold -= (double) carried;
+	*lowest = Min(*lowest, (int64) threshold);
+}
+
 void
 decision_put(const Decision *decision)
 {
@@ -229,15 +246,9 @@ decision_put(const Decision *decision)
 			times = place->times + 1;
 			mentioned = mentioned || place->mentioned;
 		}
-		if (decision->dead_threshold >= 0)
-			sweep_shared->lowest_dead_threshold =
-				Min(sweep_shared->lowest_dead_threshold, (int64) decision->dead_threshold);
-		if (decision->ins_threshold >= 0)
-			sweep_shared->lowest_ins_threshold =
-				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_threshold);
-		if (decision->ins_early >= 0)
-			sweep_shared->lowest_ins_threshold =
-				Min(sweep_shared->lowest_ins_threshold, (int64) decision->ins_early);
+		lower(&sweep_shared->lowest_dead_threshold, decision->dead_threshold, decision->carried.dead);
+		lower(&sweep_shared->lowest_ins_threshold, decision->ins_threshold, decision->carried.ins);
+		lower(&sweep_shared->lowest_ins_threshold, decision->ins_early, decision->carried.ins);
 		if (found && is_snoozed(place))
 			put_into_snoozed(place, decision);
 		else
@@ -376,6 +387,17 @@ decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 			(void) hash_search(sweep_decisions, &decision->key, HASH_REMOVE, NULL);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
+}
+
+void
+decision_visit(void (*visit) (const Decision *decision, void *arg), void *arg)
+{
+	HASH_SEQ_STATUS status;
+	Decision   *decision;
+
+	hash_seq_init(&status, sweep_decisions);
+	while ((decision = hash_seq_search(&status)) != NULL)
+		visit(decision, arg);
 }
 
 Decision *

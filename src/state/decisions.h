@@ -10,6 +10,8 @@
 #include "access/transam.h"
 #include "datatype/timestamp.h"
 
+#include "policy/carry.h"
+
 typedef enum DecisionKind
 {
 	DECISION_NONE,
@@ -129,6 +131,8 @@ typedef struct Decision
 	int64		ins;
 	TableMemory memory;
 	TrialDone	trial;			/* memory goes by it as well, while it is on */
+	CarryOver	carried;		/* what was known before the counters were
+								 * lost */
 
 	/* writer: the launcher, with the lock shared (workers read these, too) */
 	int64		seen_ins;		/* inserted rows at the last round */
@@ -173,6 +177,12 @@ extern void decisions_set_back(int64 us);
 
 /* Forgets the tables for which keep() is false. */
 extern void decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg);
+
+/*
+ * Calls visit() for all decisions, under the lock, which the caller holds.  It
+ * must not wait nor allocate.
+ */
+extern void decision_visit(void (*visit) (const Decision *decision, void *arg), void *arg);
 
 /* Copies all decisions in no particular order, palloc'd. */
 extern Decision *decision_copy(int *count);

@@ -293,6 +293,18 @@ history_reset(void)
 	memset(&sweep_shared->history, 0, sizeof(sweep_shared->history));
 	memset(sweep_table_hours, 0, sizeof(HistoryRecord) * history_table_places());
 	history_begin();
+	sweep_shared->history.reset_at = sweep_shared->history.since;
+}
+
+TimestampTz
+history_reset_at(void)
+{
+	TimestampTz at;
+
+	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
+	at = sweep_shared->history.reset_at;
+	LWLockRelease(shmem_lock(LOCK_LEDGER));
+	return at;
 }
 
 void
@@ -320,6 +332,7 @@ history_set_back(int64 us)
 
 	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_EXCLUSIVE);
 	clock_move(&history->since, us);
+	clock_move(&history->reset_at, us);
 	for (HistoryKind kind = 0; kind < HISTORY_TABLE; kind++)
 		clock_move(&history->since_of[kind], us);
 	for (int i = 0; i < HISTORY_STEPS; i++)

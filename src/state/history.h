@@ -64,6 +64,8 @@ typedef struct HistoryState
 	TimestampTz since_of[HISTORY_TABLE];	/* the same, where steps had to
 											 * make room, or 0: none had to */
 	TimestampTz begins[HISTORY_STEPS];	/* 0: free */
+	TimestampTz reset_at;		/* when it was emptied (0: not since the
+								 * server's start) */
 	HistorySum	sums[HISTORY_STEPS][HISTORY_SORTS];
 } HistoryState;
 
@@ -77,6 +79,9 @@ extern void history_begin(void);
  * Empties it.  From now on it is complete.  The caller holds LOCK_LEDGER.
  */
 extern void history_reset(void);
+
+/* When it was emptied since the server's start, or 0.  Takes LOCK_LEDGER. */
+extern TimestampTz history_reset_at(void);
 
 /* Not all runs were seen before that time.  Takes LOCK_LEDGER. */
 extern void history_incomplete_before(TimestampTz when);

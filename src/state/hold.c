@@ -52,6 +52,18 @@ hold_set_back(int64 us)
 }
 
 /*
+ * The note is newer than the file, which on a standby is of its base backup.
+ * Another server's clock may have set the time.
+ */
+void
+hold_carried(TimestampTz until)
+{
+	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_EXCLUSIVE);
+	hold_restore(until);
+	LWLockRelease(shmem_lock(LOCK_LEDGER));
+}
+
+/*
  * The clock may have been set back.  That must not make a hold longer than a
  * user could make it.
  */

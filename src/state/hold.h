@@ -22,6 +22,9 @@ extern bool hold_set(TimestampTz until);
  */
 extern void hold_restore(TimestampTz until);
 
+/* Takes the hold that was noted in the WAL, in the same way. */
+extern void hold_carried(TimestampTz until);
+
 /*
  * Moves the end after the clock was set back, so that the hold lasts as long
  * as was said.

@@ -5,15 +5,17 @@
  * The file has a header, then blocks.  The first blocks have a few sums of
  * the history each, the later ones a few runs each.  Each block also has what
  * else is kept, and a CRC-32C over both.  What is new is appended as one
- * block more and flushed.  A crash may leave a last block that is not whole,
- * which is cut off when the file is read.  Now and then the file is written
- * anew.  It is written to a temporary name, flushed and renamed durably, so a
- * crash leaves the old file or the new one.
+ * block more.  Now and then the file is written anew.  block_file.c says how
+ * either survives a crash.
  *
  * The header carries the system identifier, so that the file of another
  * cluster is not taken for ours.  Each block carries the timeline.  One
  * beyond our own comes from another history of this cluster (a restore to an
  * earlier point), while an older one is ours before a promotion.
+ *
+ * A file in the format of another version is set aside under the number of
+ * that format.  A library that has it takes the file again, so that going back
+ * to an older library brings the older runs back.
  */
 #include "state/ledger_file.h"
 
@@ -21,22 +23,21 @@
 #include <unistd.h>
 
 #include "access/xlog.h"
-#include "common/file_utils.h"
 #include "lib/qunique.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "port/pg_crc32c.h"
 #include "storage/fd.h"
 #include "utils/wait_event.h"
 
+#include "state/block_file.h"
 #include "state/history.h"
 
 #define LEDGER_FILE				PGSTAT_STAT_PERMANENT_DIRECTORY "/pg_sweep.runs"
-#define LEDGER_FILE_TMP			LEDGER_FILE ".tmp"
-#define LEDGER_FILE_BAD			LEDGER_FILE ".bad"
 #define LEDGER_FILE_MAGIC		0x53574550	/* SWEP */
 #define LEDGER_BLOCK_MAGIC		0x53574242	/* SWBB */
 #define LEDGER_FILE_VERSION		6
+/* where a library of another version has put it */
+#define LEDGER_FILE_OURS		LEDGER_FILE "." CppAsString2(LEDGER_FILE_VERSION)
 #define LEDGER_FILE_RUNS_LIMIT	INT64CONST(10000000)
 
 typedef struct LedgerFileHeader
@@ -73,13 +74,7 @@ typedef struct LedgerBlockHeader
 	LedgerFileRest rest;
 } LedgerBlockHeader;
 
-/* Up to here the file is known to be good, or -1: it must be written anew. */
-static off_t good_end = -1;
-
-/* What is being written. */
-static int	fd = -1;
-static bool writing_anew;
-static off_t writing_end;
+static BlockFile ledger_file = BLOCK_FILE(LEDGER_FILE);
 
 static off_t
 block_size(LedgerBlockKind kind, int64 count)
@@ -90,32 +85,14 @@ block_size(LedgerBlockKind kind, int64 count)
 static pg_crc32c
 block_crc(const LedgerBlockHeader *header, const void *records)
 {
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, header, sizeof(*header));
-	COMP_CRC32C(crc, records, blocks[header->kind].size * header->count);
-	FIN_CRC32C(crc);
-	return crc;
+	return block_file_crc(header, sizeof(*header), records,
+						  blocks[header->kind].size * header->count);
 }
 
 /* ----
  * Reading
  * ----
  */
-
-static void
-set_aside(const char *reason)
-{
-	ereport(WARNING,
-			(errmsg("pg_sweep: file \"%s\" is not used: %s", LEDGER_FILE, reason),
-			 errdetail("It is set aside as \"%s\"; finished runs are remembered from now on.",
-					   LEDGER_FILE_BAD)));
-	if (rename(LEDGER_FILE, LEDGER_FILE_BAD) != 0)
-		ereport(WARNING,
-				(errcode_for_file_access(),
-				 errmsg("pg_sweep: could not rename file \"%s\": %m", LEDGER_FILE)));
-}
 
 /* A string that is not terminated would be read beyond its end. */
 static bool
@@ -174,14 +151,18 @@ read_block(int file, LedgerBlockHeader *header, char *const to[], const int64 ro
 	return true;
 }
 
+/* version: that of a format which is not ours, else 0 */
 static const char *
-check_header(int file)
+check_header(int file, uint32 *version)
 {
 	LedgerFileHeader header;
 
+	*version = 0;
 	if (read(file, &header, sizeof(header)) != sizeof(header) ||
 		header.magic != LEDGER_FILE_MAGIC)
 		return "it is damaged";
+	if (header.version != LEDGER_FILE_VERSION)
+		*version = header.version;
 	if (header.version != LEDGER_FILE_VERSION || header.record_size != sizeof(RunRecord) ||
 		header.sum_size != sizeof(HistoryRecord))
 		return "it was written by another version";
@@ -198,12 +179,12 @@ room_for(Size size, int64 count)
 
 /*
  * Why the file cannot be taken, or NULL and the records, in the order in which
- * they were written.  end: so far it is good.
+ * they were written.  end: so far it is good.  version: see check_header().
  */
 static const char *
-read_and_check(int file, off_t size, LedgerFileContents *contents, off_t *end)
+read_and_check(int file, off_t size, LedgerFileContents *contents, off_t *end, uint32 *version)
 {
-	const char *reason = check_header(file);
+	const char *reason = check_header(file, version);
 	int64		room[BLOCK_KIND_COUNT];
 	char	   *to[BLOCK_KIND_COUNT];
 	bool		some = false;
@@ -259,16 +240,18 @@ nothing(LedgerFileContents *contents)
 	contents->rest.next_run_id = 1;
 }
 
-void
-ledger_file_read(LedgerFileContents *contents)
+static void
+read_file(LedgerFileContents *contents)
 {
 	const char *reason;
 	struct stat st;
 	off_t		end = 0;
+	uint32		version = 0;
+	char		name[MAXPGPATH];
 	int			file;
 
 	nothing(contents);
-	good_end = -1;
+	ledger_file.good_end = -1;
 	file = OpenTransientFile(LEDGER_FILE, O_RDONLY | PG_BINARY);
 	if (file < 0)
 	{
@@ -280,7 +263,7 @@ ledger_file_read(LedgerFileContents *contents)
 	}
 
 	reason = fstat(file, &st) != 0 ? "it is damaged" :
-		read_and_check(file, st.st_size, contents, &end);
+		read_and_check(file, st.st_size, contents, &end, &version);
 	CloseTransientFile(file);
 	if (reason == NULL)
 	{
@@ -295,7 +278,7 @@ ledger_file_read(LedgerFileContents *contents)
 							(long long) (st.st_size - end), LEDGER_FILE),
 					 errdetail("They are cut off; the %d runs before them are kept.", count)));
 		else
-			good_end = end;
+			ledger_file.good_end = end;
 		return;
 	}
 
@@ -304,7 +287,26 @@ ledger_file_read(LedgerFileContents *contents)
 	if (contents->sums)
 		pfree(contents->sums);
 	nothing(contents);
-	set_aside(reason);
+	snprintf(name, sizeof(name), "%s.%u", LEDGER_FILE, version);
+	block_file_set_aside(&ledger_file, version != 0 ? name : ledger_file.bad_path, reason,
+						 "finished runs are remembered from now on");
+}
+
+void
+ledger_file_read(LedgerFileContents *contents)
+{
+	struct stat st;
+
+	read_file(contents);
+	if (contents->runs != NULL || lstat(LEDGER_FILE, &st) == 0 ||
+		rename(LEDGER_FILE_OURS, LEDGER_FILE) != 0)
+		return;
+	ereport(LOG,
+			(errmsg("pg_sweep: file \"%s\" is used again", LEDGER_FILE_OURS),
+			 errdetail("A library of another version had set it aside; runs that ended since are not in it.")));
+	read_file(contents);
+	/* something is missing at its end, so it is like one that was cut off */
+	ledger_file.good_end = -1;
 }
 
 /* ----
@@ -312,28 +314,10 @@ ledger_file_read(LedgerFileContents *contents)
  * ----
  */
 
-/* write() that says ENOSPC where it wrote less than asked for. */
-static bool
-write_all(const void *data, Size size)
-{
-	errno = 0;
-	if (write(fd, data, size) == (ssize_t) size)
-	{
-		writing_end += size;
-		return true;
-	}
-	if (errno == 0)
-		errno = ENOSPC;
-	return false;
-}
-
 bool
 ledger_file_can_append(void)
 {
-	struct stat st;
-
-	return good_end >= 0 && stat(LEDGER_FILE, &st) == 0 && S_ISREG(st.st_mode) &&
-		st.st_size == good_end;
+	return block_file_can_append(&ledger_file);
 }
 
 bool
@@ -341,23 +325,16 @@ ledger_file_begin(bool anew)
 {
 	LedgerFileHeader header = {0};
 
-	writing_anew = anew;
-	writing_end = anew ? 0 : good_end;
-	if (!anew)
-	{
-		fd = OpenTransientFile(LEDGER_FILE, O_WRONLY | O_APPEND | PG_BINARY);
-		return fd >= 0;
-	}
-
-	fd = OpenTransientFile(LEDGER_FILE_TMP, O_CREAT | O_TRUNC | O_WRONLY | PG_BINARY);
-	if (fd < 0)
+	if (!block_file_begin(&ledger_file, anew))
 		return false;
+	if (!anew)
+		return true;
 	header.magic = LEDGER_FILE_MAGIC;
 	header.version = LEDGER_FILE_VERSION;
 	header.record_size = sizeof(RunRecord);
 	header.sum_size = sizeof(HistoryRecord);
 	header.system_identifier = GetSystemIdentifier();
-	if (write_all(&header, sizeof(header)))
+	if (block_file_write(&ledger_file, &header, sizeof(header)))
 		return true;
 	return ledger_file_end(false);
 }
@@ -375,9 +352,9 @@ write_block(LedgerBlockKind kind, const void *records, int count, const LedgerFi
 	header.kind = kind;
 	header.rest = *rest;
 	crc = block_crc(&header, records);
-	return write_all(&header, sizeof(header)) &&
-		write_all(records, blocks[kind].size * (Size) count) &&
-		write_all(&crc, sizeof(crc));
+	return block_file_write(&ledger_file, &header, sizeof(header)) &&
+		block_file_write(&ledger_file, records, blocks[kind].size * (Size) count) &&
+		block_file_write(&ledger_file, &crc, sizeof(crc));
 }
 
 bool
@@ -395,40 +372,13 @@ ledger_file_write_sums(const HistoryRecord *sums, int count, const LedgerFileRes
 bool
 ledger_file_end(bool ok)
 {
-	int			save_errno = errno;
-
-	if (ok && pg_fsync(fd) != 0)
-	{
-		ok = false;
-		save_errno = errno;
-	}
-	/* what was not written whole is taken back, or the file is written anew */
-	if (!ok && !writing_anew && ftruncate(fd, good_end) != 0)
-		good_end = -1;
-	if (CloseTransientFile(fd) != 0 && ok)
-	{
-		ok = false;
-		save_errno = errno;
-		good_end = writing_anew ? good_end : -1;
-	}
-	fd = -1;
-	if (ok && writing_anew && durable_rename(LEDGER_FILE_TMP, LEDGER_FILE, LOG) != 0)
-	{
-		ok = false;
-		save_errno = errno;
-	}
-	if (ok)
-		good_end = writing_end;
-	else if (writing_anew)
-		(void) unlink(LEDGER_FILE_TMP);
-	errno = save_errno;
-	return ok;
+	return block_file_end(&ledger_file, ok);
 }
 
 int64
 ledger_file_size(void)
 {
-	return Max(good_end, 0);
+	return Max(ledger_file.good_end, 0);
 }
 
 int64

@@ -37,7 +37,9 @@ typedef struct LedgerFileContents
  * What the file holds, palloc'd.  If that is nothing, runs is NULL.  A
  * damaged or foreign file is set aside with a WARNING.  One that only
  * ends too early, or in what was not written whole, is cut off there, with a
- * WARNING.  Nothing can be appended to it.  Never an ERROR.
+ * WARNING.  Nothing can be appended to it.  If there is nothing else, a file of
+ * ours that a library of another version had set aside is taken again, as one
+ * that was cut off.  Never an ERROR.
  */
 extern void ledger_file_read(LedgerFileContents *contents);
 

@@ -9,10 +9,14 @@
  * superuser can have made it one.  A value that does not parse, as after a
  * restore from elsewhere, is left out.
  *
- * The table is locked with AccessShareLock until the end of the transaction.
- * A worker does not wait long for that.  As long as somebody locks the table
- * nobody knows which tables are to be left alone, so the visit fails and is
- * tried again.
+ * What is set for a table that Citus distributes is meant for its shards: for
+ * those that are here, and for those that come later.  So the shards of such
+ * tables are read as well.
+ *
+ * Both are locked with AccessShareLock until the end of the transaction.  A
+ * worker does not wait long for that.  As long as somebody locks them nobody
+ * knows which tables are to be left alone, so the visit fails and is tried
+ * again.
  */
 #include "state/table_settings.h"
 
@@ -36,8 +40,10 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "server/clock.h"
+#include "server/shards.h"
 #include "settings.h"
 
 #define TABLES_LIMIT		100000	/* with settings of their own */
@@ -183,7 +189,7 @@ is_as_created(Relation rel)
 }
 
 static void
-lock_relation(Oid relid)
+lock_relation(Oid relid, const char *name)
 {
 	if (MyBgworkerEntry == NULL)
 	{
@@ -196,7 +202,7 @@ lock_relation(Oid relid)
 		if (i >= LOCK_TRIES)
 			ereport(ERROR,
 					(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-					 errmsg("could not obtain lock on \"sweep.table_settings\""),
+					 errmsg("could not obtain lock on \"%s\"", name),
 					 errdetail("pg_sweep vacuums nothing in this database as long as it cannot read it.")));
 		clock_wait_until(clock_now() + LOCK_TRY_MS * 1000);
 	}
@@ -247,10 +253,10 @@ take_row(HTAB *settings, HeapTuple tuple, TupleDesc desc)
 		pfree(value);
 }
 
-HTAB *
-table_settings_read(void)
+/* Reads the table.  NULL if it is none of ours, or gone. */
+static HTAB *
+read_tables(Oid relid)
 {
-	Oid			relid = table_settings_relation();
 	HTAB	   *settings = NULL;
 	HASHCTL		info = {0};
 	Snapshot	snapshot;
@@ -258,9 +264,6 @@ table_settings_read(void)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	if (!OidIsValid(relid))
-		return NULL;
-	lock_relation(relid);
 	rel = try_relation_open(relid, NoLock);
 	if (rel == NULL)
 		return NULL;			/* it was dropped with the extension just now */
@@ -286,8 +289,95 @@ table_settings_read(void)
 	return settings;
 }
 
-const TableSettings *
-table_settings_find(HTAB *settings, Oid relid)
+/* Reads the shards of these tables, if any of them has shards. */
+static HTAB *
+read_shards(HTAB *tables)
 {
-	return settings ? hash_search(settings, &relid, HASH_FIND, NULL) : NULL;
+	Oid			list = shards_list();
+
+	if (!OidIsValid(list) || hash_get_num_entries(tables) == 0)
+		return NULL;
+	lock_relation(list, "pg_catalog.pg_dist_shard");
+	return shards_read(list, tables);
+}
+
+DatabaseSettings *
+table_settings_read(void)
+{
+	Oid			relid = table_settings_relation();
+	DatabaseSettings *all;
+	HTAB	   *tables;
+
+	if (!OidIsValid(relid))
+		return NULL;
+	lock_relation(relid, "sweep.table_settings");
+	tables = read_tables(relid);
+	if (tables == NULL)
+		return NULL;
+	all = palloc(sizeof(DatabaseSettings));
+	all->tables = tables;
+	all->shards = read_shards(tables);
+	return all;
+}
+
+void
+table_settings_free(DatabaseSettings *all)
+{
+	if (all == NULL)
+		return;
+	hash_destroy(all->tables);
+	if (all->shards != NULL)
+		hash_destroy(all->shards);
+	pfree(all);
+}
+
+/* ----
+ * One table
+ * ----
+ */
+
+/* Fills up what a shard has of its own with what its table has. */
+static void
+fill_up(TableSettings *own, const TableSettings *of_table)
+{
+	for (int i = 0; i < TABLE_SETTING_COUNT; i++)
+	{
+		if (own->is_set[i] || !of_table->is_set[i])
+			continue;
+		own->is_set[i] = true;
+		own->values[i] = of_table->values[i];
+	}
+}
+
+const TableSettings *
+table_settings_find(DatabaseSettings *all, Form_pg_class table)
+{
+	TableSettings *own;
+	TableSettings *of_table;
+	Oid			shell;
+
+	if (all == NULL)
+		return NULL;
+	own = hash_search(all->tables, &table->oid, HASH_FIND, NULL);
+	shell = all->shards != NULL ? shards_shell(all->shards, table) : InvalidOid;
+	if (!OidIsValid(shell))
+		return own;
+	of_table = hash_search(all->tables, &shell, HASH_FIND, NULL);
+	if (own == NULL || of_table == NULL)
+		return own ? own : of_table;
+	fill_up(own, of_table);
+	return own;
+}
+
+const TableSettings *
+table_settings_by_oid(DatabaseSettings *all, Oid relid)
+{
+	HeapTuple	tuple = all != NULL ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
+	const TableSettings *found;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	found = table_settings_find(all, (Form_pg_class) GETSTRUCT(tuple));
+	ReleaseSysCache(tuple);
+	return found;
 }

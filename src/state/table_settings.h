@@ -6,6 +6,8 @@
 #define SWEEP_TABLE_SETTINGS_H
 
 #include "postgres.h"
+
+#include "catalog/pg_class.h"
 #include "utils/hsearch.h"
 
 /* In bytes.  sweep.set() takes no longer value, and none longer is read. */
@@ -46,14 +48,27 @@ table_switch(const TableSettings *own, TableSettingName name, bool otherwise)
 	return own != NULL && own->is_set[name] ? own->values[name] != 0 : otherwise;
 }
 
-/*
- * Reads the settings of all tables in this database, by table, in the current
- * memory context.  NULL if there are none.  The caller is in a transaction.
- */
-extern HTAB *table_settings_read(void);
+/* What is set in this database. */
+typedef struct DatabaseSettings
+{
+	HTAB	   *tables;			/* TableSettings by table */
+	HTAB	   *shards;			/* of those of them that Citus distributes
+								 * (NULL: none), see server/shards.h */
+} DatabaseSettings;
 
-/* Those of one table, or NULL.  settings may be NULL. */
-extern const TableSettings *table_settings_find(HTAB *settings, Oid relid);
+/*
+ * Reads the settings of all tables in this database, in the current memory
+ * context.  NULL if there are none.  The caller is in a transaction.
+ */
+extern DatabaseSettings *table_settings_read(void);
+extern void table_settings_free(DatabaseSettings *all);
+
+/*
+ * Those of one table, or NULL.  A shard of Citus has those of its distributed
+ * table, but for what is set for the shard itself.  all may be NULL.
+ */
+extern const TableSettings *table_settings_find(DatabaseSettings *all, Form_pg_class table);
+extern const TableSettings *table_settings_by_oid(DatabaseSettings *all, Oid relid);
 
 /* The extension's table sweep.table_settings, or InvalidOid. */
 extern Oid	table_settings_relation(void);

@@ -9,8 +9,8 @@
 
 #include "catalog/catalog.h"
 #include "miscadmin.h"
-#include "postmaster/autovacuum.h"
 
+#include "rules.h"
 #include "settings.h"
 
 const char *
@@ -39,12 +39,9 @@ lane_of(Oid relid, const char *schemaname)
 int64
 candidate_min_interval_s(const Candidate *c)
 {
-	int			interval = c->row.lane == LANE_CATALOG ? sweep_catalog_min_interval_s : sweep_min_interval_s;
+	RuleSettings s = rules_settings();
 
-	/* core would not wait longer than that */
-	if (AutoVacuumingActive())
-		interval = Min(interval, autovacuum_naptime);
-	return (int64) table_setting(c->rules.own, TABLE_MIN_INTERVAL, interval);
+	return (int64) table_setting(c->rules.own, TABLE_MIN_INTERVAL, rules_min_interval_by(&s, c->row.lane == LANE_CATALOG));
 }
 
 bool

@@ -75,7 +75,9 @@ typedef struct CandidateCounters
 	int64		mod;			/* since the last ANALYZE */
 	int64		inserted;		/* so far */
 	int64		changed;		/* updated and deleted so far */
+	int64		fetched;		/* blocks so far, without indexes */
 	int64		vacuums;		/* so far */
+	int64		analyzes;		/* so far */
 	bool		history_lost;	/* the counters do not go back to a vacuum */
 	TimestampTz analyzed_at;	/* by a user (0: never) */
 	TimestampTz autoanalyzed_at;
@@ -115,6 +117,7 @@ typedef struct Candidate
 	TableMemory memory;
 	bool		tried;			/* by a worker in mode observe */
 	TrialDone	trial;			/* taken off the counters, if it is on */
+	CarryOver	carried;		/* added to them, if it is on */
 	CandidateWeight weight;
 
 	TimestampTz overdue_since;	/* since when it waits beyond sweep.max_wait

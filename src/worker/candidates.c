@@ -31,6 +31,7 @@
 #include "server/compat.h"
 #include "server/table_stats.h"
 #include "settings.h"
+#include "state/carried.h"
 #include "worker/toast_owner.h"
 #include "worker/weigh.h"
 
@@ -77,10 +78,11 @@ apply_own(ThresholdSettings *s, const TableSettings *own)
  * The table's own value is taken where it has one, as in
  * relation_needs_vacanalyze().
  */
-static ThresholdSettings
-settings_of_table(const AutoVacOpts *opts, const TableSettings *own, Lane lane)
+ThresholdSettings
+candidate_thresholds(const CandidateRules *rules, ThresholdSettings s)
 {
-	ThresholdSettings s = rules_thresholds(lane == LANE_CATALOG);
+	const AutoVacOpts *opts = rules->opts;
+	const TableSettings *own = rules->own;
 
 	if (opts == NULL)
 	{
@@ -95,7 +97,8 @@ settings_of_table(const AutoVacOpts *opts, const TableSettings *own, Lane lane)
 		s.insert_base = s.core_insert_base = opts->vacuum_ins_threshold;
 	if (opts->vacuum_ins_scale_factor >= 0)
 		s.insert_scale = s.core_insert_scale = opts->vacuum_ins_scale_factor;
-	s.vacuum_max = compat_vacuum_max_threshold(opts);
+	if (compat_vacuum_max_threshold(opts) != compat_vacuum_max_threshold(NULL))
+		s.vacuum_max = compat_vacuum_max_threshold(opts);
 	if (opts->analyze_threshold >= 0)
 		s.analyze_base = opts->analyze_threshold;
 	if (opts->analyze_scale_factor >= 0)
@@ -152,7 +155,7 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 	c->row.catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
 	c->row.temporary = form->relpersistence == RELPERSISTENCE_TEMP;
 	c->rules.opts = opts;
-	c->rules.settings = settings_of_table(opts, c->rules.own, c->row.lane);
+	c->rules.settings = candidate_thresholds(&c->rules, rules_thresholds(c->row.lane == LANE_CATALOG));
 	c->rules.enabled = table_switch(c->rules.own, TABLE_ENABLED, opts == NULL || opts->enabled);
 	c->row.reltuples = form->reltuples;
 	c->row.pages = form->relpages;
@@ -166,7 +169,7 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 
 /*
  * Takes the counters of the statistics.  Returns false if there are none and
- * never were any.  A table may be known to have been vacuumed or analyzed
+ * never were any, and none were carried over.  A table may be known to have been vacuumed or analyzed
  * while its counters know of neither.  Then it has lost them in a crash, by a
  * promotion or by pg_stat_reset().
  */
@@ -187,11 +190,13 @@ count(Candidate *c)
 	c->counters.vacuumed_at = Max(compat_tab_vacuumed_at(&stats), compat_tab_autovacuumed_at(&stats));
 	c->counters.inserted = stats.tuples_inserted;
 	c->counters.changed = stats.tuples_updated + stats.tuples_deleted;
+	c->counters.fetched = stats.blocks_fetched;
 	c->counters.vacuums = compat_tab_vacuums(&stats);
+	c->counters.analyzes = compat_tab_analyzes(&stats);
 	c->counters.history_lost = !c->row.temporary && c->row.pages > 0 && c->row.reltuples > 0 &&
-		c->counters.vacuums == 0 && compat_tab_analyzes(&stats) == 0 &&
+		c->counters.vacuums == 0 && c->counters.analyzes == 0 &&
 		(double) c->counters.inserted < c->row.reltuples / 2;
-	c->counters.counted = found || c->counters.history_lost;
+	c->counters.counted = found || c->counters.history_lost || carried_has(c->key);
 	return c->counters.counted;
 }
 
@@ -213,7 +218,7 @@ typedef struct ReadPass
 	bool		catalogs_only;
 	MemoryContext context;		/* of the candidates */
 	HTAB	   *toast_owners;	/* filled by the first pass */
-	HTAB	   *settings;		/* what sweep.set() has set */
+	DatabaseSettings *settings; /* what sweep.set() has set */
 } ReadPass;
 
 /* Adds one pg_class row to the list, if it is a table with statistics. */
@@ -224,7 +229,7 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
 	bool		user_catalog;
 	AutoVacOpts *opts;
 	Oid			settings_of = form->oid;
-	const TableSettings *own = table_settings_find(pass->settings, form->oid);
+	const TableSettings *own = table_settings_find(pass->settings, form);
 	Candidate  *c;
 
 	if (pass->catalogs_only && !IsCatalogRelationOid(form->oid))
@@ -353,7 +358,7 @@ inherit(Candidate *c, Relation rel, const char *relname)
  * none, or it has no statistics.
  */
 static Candidate *
-read_one(DecisionKey key, Relation rel, HTAB *settings)
+read_one(DecisionKey key, Relation rel, DatabaseSettings *settings)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(key.relid));
 	Form_pg_class form;
@@ -373,7 +378,7 @@ read_one(DecisionKey key, Relation rel, HTAB *settings)
 		c->rules.settings_of = key.relid;
 		if (form->relkind == RELKIND_TOASTVALUE)
 			inherit(c, rel, NameStr(form->relname));
-		c->rules.own = table_settings_find(settings, c->rules.settings_of);
+		c->rules.own = table_settings_by_oid(settings, c->rules.settings_of);
 		opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
 		fill(c, form, opts ? opts : c->rules.opts, user_catalog);
 		if (!count(c))
@@ -384,19 +389,15 @@ read_one(DecisionKey key, Relation rel, HTAB *settings)
 }
 
 List *
-candidates_named(const DecisionKey *keys, int n)
+candidates_collect_named(const DecisionKey *keys, int n)
 {
-	MemoryContext context = CurrentMemoryContext;
 	List	   *list = NIL;
-	HTAB	   *settings;
-	Relation	rel;
+	DatabaseSettings *settings = table_settings_read(); /* candidates point into
+														 * it */
+	Relation	rel = table_open(RelationRelationId, AccessShareLock);
 	Weighing	w;
 	ListCell   *lc;
 
-	StartTransactionCommand();
-	MemoryContextSwitchTo(context);
-	settings = table_settings_read();	/* candidates point into it */
-	rel = table_open(RelationRelationId, AccessShareLock);
 	for (int i = 0; i < n; i++)
 	{
 		Candidate  *c = read_one(keys[i], rel, settings);
@@ -409,6 +410,18 @@ candidates_named(const DecisionKey *keys, int n)
 	weighing_begin(&w);
 	foreach(lc, list)
 		candidate_weigh(lfirst(lc), &w);
+	return list;
+}
+
+List *
+candidates_named(const DecisionKey *keys, int n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *list;
+
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	list = candidates_collect_named(keys, n);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 	return list;
@@ -421,8 +434,8 @@ candidates_named(const DecisionKey *keys, int n)
 static void
 read_own_again(Candidate *c)
 {
-	HTAB	   *settings = table_settings_read();
-	const TableSettings *own = table_settings_find(settings, c->rules.settings_of);
+	DatabaseSettings *settings = table_settings_read();
+	const TableSettings *own = table_settings_by_oid(settings, c->rules.settings_of);
 
 	c->rules.own = NULL;
 	if (own != NULL)
@@ -432,8 +445,7 @@ read_own_again(Candidate *c)
 		*copy = *own;
 		c->rules.own = copy;
 	}
-	if (settings != NULL)
-		hash_destroy(settings);
+	table_settings_free(settings);
 }
 
 /*

@@ -23,8 +23,9 @@ extern List *candidates_read(bool catalogs_only);
  */
 extern List *candidates_named(const DecisionKey *keys, int n);
 
-/* Reads all tables within the caller's transaction. */
+/* The same within the caller's transaction. */
 extern List *candidates_collect(bool catalogs_only);
+extern List *candidates_collect_named(const DecisionKey *keys, int n);
 
 /*
  * Reads one table, whether it has statistics or not, in a transaction of its
@@ -39,5 +40,8 @@ extern Candidate *candidate_find(Oid relid);
  */
 extern bool candidate_refresh(Candidate *c);
 extern bool candidate_is_there(Candidate *c);
+
+/* The thresholds of a table, where those of all others would be these. */
+extern ThresholdSettings candidate_thresholds(const CandidateRules *rules, ThresholdSettings s);
 
 #endif							/* SWEEP_CANDIDATES_H */

@@ -21,6 +21,7 @@
 #include "server/clock.h"
 #include "server/standbys.h"
 #include "settings.h"
+#include "state/budget.h"
 #include "state/cleanings.h"
 #include "state/hold.h"
 #include "state/queue.h"
@@ -56,7 +57,7 @@ must_stop(void)
 {
 	return worker_must_stop() || sweep_mode != SWEEP_ACT || hold_is_on() ||
 		(cleaned != NULL && !clean_lane_allows(cleaned)) ||
-		(queue_has_due(YIELDS_AFTER_MS) && worker_pool_count(false) >= sweep_max_workers);
+		(queue_has_due(YIELDS_AFTER_MS) && worker_pool_count(false) >= budget_workers());
 }
 
 /* ----

@@ -47,6 +47,7 @@ new_decision(const Candidate *c, DecisionKind kind)
 	d.checkpoint_aware = c->weight.checkpoint_aware;
 	d.memory = c->memory;
 	d.trial = c->trial;
+	d.carried = c->carried;
 	d.dead = c->counters.dead + c->trial.dead;
 	d.ins = c->counters.ins + c->trial.ins;
 	strlcpy(d.schemaname, c->row.schemaname, NAMEDATALEN);
@@ -274,6 +275,9 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	after.row.pages = Max(c->row.pages, after.trial.pages);
 	after.row.reltuples = Max(c->row.reltuples, (double) after.trial.rows);
 	after.counters.dead = after.counters.ins = 0;
+	/* a table that was never vacuumed had no pages to divide its rows by */
+	after.weight.rows_per_page = insert_rows_per_page(insert_rules_rows(&after), after.row.pages,
+													  after.counters.live, after.memory.pages);
 	after.weight.thresholds = threshold_compute(&c->rules.settings, after.row.reltuples, after.row.pages,
 												after.row.frozen_pages);
 	after.weight.core_insert = after.weight.thresholds.insert;

@@ -2,13 +2,19 @@
  * turn.c
  *		The turn of a table whose counters were lost.
  *
+ * Also of one that is due by what was carried over for it: its own counters,
+ * which the scout looks at, do not make it so.
+ *
  * Runs in a worker, and in the backends of views.  It reads the candidate, and
  * what was decided about it since.
  */
 #include "worker/turn.h"
 
+#include "policy/carry.h"
 #include "policy/garbage.h"
 #include "server/clock.h"
+#include "server/compat.h"
+#include "server/table_stats.h"
 
 /* Tables whose counters were lost have their turn within this time. */
 #define LOST_SPREAD_MS		(10 * 60 * 1000)
@@ -43,11 +49,30 @@ turn_is_now(const Candidate *c, TimestampTz now, TimestampTz looked_at)
 		(c->decision && (is_put_off(c->decision) || c->decision->kind == DECISION_OBSERVED));
 }
 
+/* It is due by what was carried over, and was put off. */
+static bool
+comes_by_carried(const Candidate *c, TimestampTz *at)
+{
+	PgStat_StatTabEntry stats;
+	Decision	d;
+
+	if (!c->carried.on || !decision_get(c->key, &d) || d.not_before == 0 ||
+		carry_share((double) c->counters.dead, d.dead_threshold, (double) c->counters.ins, d.ins_threshold) <= 1)
+		return false;
+	/* a vacuum since has ended it */
+	if (table_stats_read(c->key.dboid, c->key.relid, &stats) && compat_tab_vacuums(&stats) != c->carried.vacuums)
+		return false;
+	*at = d.not_before;
+	return true;
+}
+
 bool
 turn_comes(const Candidate *c, TimestampTz *at)
 {
 	Decision	d;
 
+	if (comes_by_carried(c, at))
+		return true;
 	if (!c->counters.history_lost)
 		return false;
 

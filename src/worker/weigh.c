@@ -31,6 +31,7 @@
 #include "server/residency.h"
 #include "server/standbys.h"
 #include "shmem.h"
+#include "state/carried.h"
 #include "state/decision_expiry.h"
 #include "state/trial.h"
 #include "worker/insert_rules.h"
@@ -77,6 +78,7 @@ weighing_begin(Weighing *w)
 	/* a time to come means that the clock was set back since */
 	if (db && db->stat_reset_timestamp <= w->now)
 		w->history_begins = Max(w->history_begins, db->stat_reset_timestamp);
+	w->carried = carried_is_known(MyDatabaseId, db ? db->stat_reset_timestamp : 0);
 }
 
 /* ----
@@ -284,6 +286,19 @@ take_trial(Candidate *c, const Weighing *w, const Decision *decision)
 		c->memory = decision->memory;
 }
 
+/*
+ * Adds what was known before the counters began.  A worker keeps it as long
+ * as it counts.
+ */
+static void
+take_carried(Candidate *c, const Decision *decision)
+{
+	if (!decision->carried.on || decision->carried.vacuums != c->counters.vacuums)
+		return;
+	c->carried = decision->carried;
+	carry_add(&c->carried, c->counters.vacuums, c->counters.analyzes, &c->counters.dead, &c->counters.ins);
+}
+
 void
 candidate_weigh(Candidate *c, const Weighing *w)
 {
@@ -291,6 +306,8 @@ candidate_weigh(Candidate *c, const Weighing *w)
 
 	c->tried = w->trial;
 	memset(&c->trial, 0, sizeof(c->trial));
+	memset(&c->carried, 0, sizeof(c->carried));
+	c->counters.history_lost = c->counters.history_lost && !w->carried;
 	c->decision = NULL;
 	memset(&c->memory, 0, sizeof(c->memory));
 	c->memory.counted_vacuums = -1;
@@ -298,6 +315,7 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	{
 		c->decision = palloc(sizeof(Decision));
 		*c->decision = decision;
+		take_carried(c, &decision);
 		take_trial(c, w, &decision);
 	}
 

@@ -15,6 +15,7 @@ typedef struct Weighing
 	int64		checkpoint_ms;	/* until the next one */
 	TimestampTz looked_at;		/* when all tables were last looked at */
 	bool		trial;			/* vacuums are only noted */
+	bool		carried;		/* nothing is lost: it was carried over */
 } Weighing;
 
 extern void weighing_begin(Weighing *w);

@@ -23,6 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "policy/order.h"
 #include "server/bgworker.h"
 #include "server/breaker.h"
 #include "server/clock.h"
@@ -34,6 +35,7 @@
 #include "state/queue.h"
 #include "state/snooze.h"
 #include "state/worker_slot.h"
+#include "state/worth_tables.h"
 #include "worker/candidates.h"
 #include "worker/clean_lane.h"
 #include "worker/dry_run.h"
@@ -46,6 +48,7 @@
 #include "worker/table_vacuum.h"
 #include "worker/turn.h"
 #include "worker/weigh.h"
+#include "worker/worth_survey.h"
 
 static char *my_database;
 
@@ -67,30 +70,26 @@ must_stop(void)
 	return worker_slot_is_stopped() || shmem_is_off() || settings_database_scope(my_database) != DATABASE_OURS;
 }
 
+static OrderKey
+order_key(const Candidate *c)
+{
+	OrderKey	key = {
+		.catalog = c->row.lane == LANE_CATALOG,
+		.overdue_since = c->overdue_since,
+		.for_checkpoint = c->weight.due == DUE_CHECKPOINT,
+		.score = c->weight.score.score,
+	};
+
+	return key;
+}
+
 static int
 more_urgent_first(const ListCell *a, const ListCell *b)
 {
-	const Candidate *c = lfirst(a);
-	const Candidate *d = lfirst(b);
-	double		x = c->weight.score.score;
-	double		y = d->weight.score.score;
+	OrderKey	x = order_key(lfirst(a));
+	OrderKey	y = order_key(lfirst(b));
 
-	/*
-	 * Catalogs come first because every query needs them.  Then come tables
-	 * that have waited too long, because nobody waits for ever.  Then comes
-	 * what a checkpoint waits for, because that does not wait.
-	 */
-	if ((c->row.lane == LANE_CATALOG) != (d->row.lane == LANE_CATALOG))
-		return c->row.lane == LANE_CATALOG ? -1 : 1;
-	if (c->overdue_since != d->overdue_since)
-	{
-		if (c->overdue_since == 0 || d->overdue_since == 0)
-			return c->overdue_since != 0 ? -1 : 1;
-		return c->overdue_since < d->overdue_since ? -1 : 1;
-	}
-	if ((c->weight.due == DUE_CHECKPOINT) != (d->weight.due == DUE_CHECKPOINT))
-		return c->weight.due == DUE_CHECKPOINT ? -1 : 1;
-	return x < y ? 1 : (x > y ? -1 : 0);
+	return order_compare(&x, &y);
 }
 
 /*
@@ -135,6 +134,16 @@ cleaned_table_is_there(const Cleaning *cleaning, void *arg)
 		hash_search(inventory->relids, &cleaning->key.relid, HASH_FIND, NULL) != NULL;
 }
 
+/* One that another worker has just put there comes back with the next survey. */
+static bool
+followed_table_is_there(DecisionKey key, void *arg)
+{
+	const Inventory *inventory = arg;
+
+	return key.dboid != MyDatabaseId ||
+		hash_search(inventory->relids, &key.relid, HASH_FIND, NULL) != NULL;
+}
+
 /*
  * Forgets decisions about tables that are gone, which makes room for others.
  */
@@ -160,6 +169,7 @@ forget_dropped_tables(List *candidates, List *partitioned, TimestampTz at)
 	inventory.at = at;
 	decision_forget(table_is_there, &inventory);
 	cleaning_forget(cleaned_table_is_there, &inventory);
+	worth_tables_forget(followed_table_is_there, &inventory);
 	hash_destroy(relids);
 }
 
@@ -314,6 +324,7 @@ visit(void)
 	{
 		forget_dropped_tables(candidates, partitioned, began);
 		clean_lane_survey(candidates);
+		worth_survey(candidates);
 	}
 	due = find_due(candidates, &v);
 	pg_atomic_fetch_add_u64(&sweep_shared->visits, 1);

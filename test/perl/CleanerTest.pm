@@ -7,9 +7,10 @@ use strict;
 use warnings FATAL => 'all';
 
 use Exporter 'import';
-use File::Basename qw(basename dirname);
+use File::Basename qw(dirname);
 use File::Copy qw(copy);
 use File::Path qw(make_path);
+use InstallTest;
 use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
@@ -36,61 +37,22 @@ sub build_cleaner
 	return "$dir/cleaner/pg_sweep_cleaner";
 }
 
-sub config_of
-{
-	my ($what) = @_;
-
-	chomp(my $dir = `"$ENV{PG_CONFIG}" --$what`);
-	die "$ENV{PG_CONFIG} does not say its $what" if $? || $dir !~ m{^/};
-	return $dir;
-}
-
-# install_cleaner LIBRARY: an installation like this server's, but with that library. Returns
-# its path, as PostgreSQL::Test::Cluster wants it.
-#
-# A worker loads the library from the server's own folder, and no setting leads it elsewhere. A
-# server finds that folder from where its program is. So the programs are copied, to the same
-# path below a temporary folder. All else is linked.
+# install_cleaner LIBRARY: an installation with that library.
 sub install_cleaner
 {
 	my ($library) = @_;
-	my $root = PostgreSQL::Test::Utils::tempdir('install');
-	my ($bin, $lib, $share) = map { config_of($_) } qw(bindir pkglibdir sharedir);
+	my $install = make_install();
 
-	make_path("$root$bin", "$root$lib", dirname("$root$share"));
-	for my $program (glob "$bin/*")
-	{
-		my $to = "$root$bin/" . basename($program);
-
-		# each of these looks for others beside itself
-		if (basename($program) =~ /^(?:postgres|pg_ctl|initdb)$/)
-		{
-			copy($program, $to) or die "$program: $!";
-			chmod 0755, $to or die "$to: $!";
-		}
-		else
-		{
-			symlink $program, $to or die "$to: $!";
-		}
-	}
-	for my $file (glob "$lib/*")
-	{
-		next if basename($file) =~ /^pg_sweep_cleaner/;
-		symlink $file, "$root$lib/" . basename($file) or die "$file: $!";
-	}
-	symlink $share, "$root$share" or die "$root$share: $!";
-	replace_cleaner(dirname("$root$bin"), $library);
-	return dirname("$root$bin");
+	replace_cleaner($install, $library);
+	return $install;
 }
 
 # Processes that have loaded the one before keep it.
 sub replace_cleaner
 {
 	my ($install, $library) = @_;
-	my $lib = $install . substr(config_of('pkglibdir'), length dirname(config_of('bindir')));
 
-	unlink "$lib/pg_sweep_cleaner.so";
-	copy("$library.so", "$lib/pg_sweep_cleaner.so") or die "$lib: $!";
+	put_library($install, 'pg_sweep_cleaner', "$library.so");
 	return;
 }
 

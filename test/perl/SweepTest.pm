@@ -14,6 +14,7 @@ use warnings FATAL => 'all';
 use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use ReadSession;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
@@ -68,6 +69,9 @@ sub sweep_node
 	return $node;
 }
 
+# By the name of a server: a session in its database postgres that only reads (see sql).
+my %readers;
+
 # A session that stays open, with ->query, ->query_safe, ->query_until, ->quit.
 sub session
 {
@@ -80,8 +84,28 @@ sub session
 sub sql
 {
 	my ($node, $query, $dbname) = @_;
+	my $answer;
 
-	return $node->safe_psql($dbname // 'postgres', $query);
+	$dbname //= 'postgres';
+	# see only_reads
+	delete $readers{ $node->name } if $query =~ /reload_conf/;
+	return $node->safe_psql($dbname, $query) if $dbname ne 'postgres' || !only_reads($query);
+	$answer = $readers{ $node->name }->ask($query) if $readers{ $node->name };
+	return $answer if defined $answer;
+	# there is none yet, or the server was restarted, or this query fails: then safe_psql says why
+	delete $readers{ $node->name };
+	$answer = $node->safe_psql($dbname, $query);
+	$readers{ $node->name } = ReadSession->new($node->connstr($dbname));
+	return $answer;
+}
+
+# One SELECT that leaves nothing behind in its session. After a reload the next one must find
+# the new settings, which a session that is already there learns a moment later.
+sub only_reads
+{
+	my ($query) = @_;
+
+	return $query =~ /\A\s*SELECT\b[^;]*\z/i && $query !~ /advisory|set_config|reload_conf|pg_(?:terminate|cancel)_backend|\bINTO\b|pg_backend_pid/i;
 }
 
 # One column of sweep.status.
@@ -113,23 +137,39 @@ sub ask
 	return ($rc // 2, $out // '', $err // $@);
 }
 
-# Asks until the answer is what is expected ('t'). Errors count as other answers, because a
-# server may be restarting. Returns the last answer in list context.
+# Asks until enough is true of an answer. Errors are no answers, because a server may be
+# restarting. Returns whether it was in time, the last answer, and the last error.
+sub ask_until
+{
+	my ($node, $query, $enough, %args) = @_;
+	my $until = time + ($args{timeout} // $patience);
+	my ($session, $out, $err, $rc);
+
+	for (;;)
+	{
+		# The first is asked by a psql of its own, and so are all that need one made specially.
+		# A session costs a tenth of that, and is gone when this returns.
+		if (defined $session && defined($out = $session->ask($query))) { ($rc, $err) = (0, ''); }
+		else
+		{
+			undef $session;
+			($rc, $out, $err) = ask($node, $query, %args);
+			$session = ReadSession->new($node->connstr($args{db} // 'postgres')) if $rc == 0 && !$enough->($out) && !$args{psql};
+		}
+		return (1, $out, '') if $rc == 0 && $enough->($out);
+		return (0, $out, $err) if time > $until;
+		usleep(50_000);
+	}
+}
+
+# Asks until the answer is what is expected ('t'). Returns the last answer in list context.
 sub poll_until
 {
 	my ($node, $query, %args) = @_;
 	my $expected = $args{expected} // 't';
-	my $until = time + ($args{timeout} // $patience);
-	my ($rc, $out, $err);
+	my ($ok, $out, $err) = ask_until($node, $query, sub { $_[0] eq $expected }, %args);
 
-	for (;;)
-	{
-		($rc, $out, $err) = ask($node, $query, %args);
-		return wantarray ? (1, $out) : 1 if $rc == 0 && $out eq $expected;
-		last if time > $until;
-		usleep(50_000);
-	}
-	return wantarray ? (0, $out . ($err ? "\n$err" : '')) : 0;
+	return wantarray ? ($ok, $out . ($err ? "\n$err" : '')) : $ok;
 }
 
 # The same as a test. On failure it shows what pg_sweep knows.
@@ -158,15 +198,9 @@ sub poll_ok
 sub poll_value
 {
 	my ($node, $query, %args) = @_;
-	my $until = time + ($args{timeout} // $patience);
+	my ($ok, $out) = ask_until($node, $query, sub { $_[0] ne '' }, %args);
 
-	for (;;)
-	{
-		my ($rc, $out) = ask($node, $query, %args);
-		return $out if $rc == 0 && $out ne '';
-		return '' if time > $until;
-		usleep(50_000);
-	}
+	return $ok ? $out : '';
 }
 
 # Waits until the launcher has looked at everything that many times more.
@@ -185,6 +219,8 @@ sub reload_with
 {
 	my ($node, %settings) = @_;
 
+	# see only_reads
+	delete $readers{ $node->name };
 	# one psql for all of them
 	$node->safe_psql('postgres',
 		join('', map { "ALTER SYSTEM SET $_ = '$settings{$_}';\n" } sort keys %settings) . 'SELECT pg_reload_conf()');

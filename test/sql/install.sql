@@ -76,7 +76,7 @@ SELECT l.lanname = 'c' AS c, count(*) > 0 AS some, string_agg(p.proname, ' ' ORD
 	bool_or(p.proparallel = 's') AS parallel_safe
 FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace)
 GROUP BY 1 ORDER BY 1;
-SELECT proname, pg_get_function_identity_arguments(oid) AS arguments, prorettype::regtype AS returns
+SELECT proname, regexp_replace(pg_get_function_identity_arguments(oid), ', OUT .*', ', OUT ...') AS arguments, prorettype::regtype AS returns
 FROM pg_proc WHERE pronamespace = 'sweep'::regnamespace ORDER BY 1, 2;
 
 -- every view has a comment, and can be read
@@ -86,6 +86,7 @@ SELECT count(*) >= 0 AS progress FROM sweep.progress;
 SELECT count(*) >= 0 AS runs FROM sweep.runs;
 SELECT count(*) AS totals FROM sweep.totals;
 SELECT count(*) >= 0 AS history FROM sweep.history;
+SELECT count(*) >= 0 AS activity FROM sweep.activity;
 SELECT count(*) >= 0 AS databases FROM sweep.databases;
 SELECT count(*) >= 0 AS decisions FROM sweep.decisions;
 SELECT count(*) = 1 AS status FROM sweep.status;
@@ -124,6 +125,11 @@ WITH expected (view, type, columns) AS (VALUES
 	('history', 'name', 'datname'),
 	('history', 'text', 'schemaname relname command started_by'),
 	('history', 'bigint', 'runs failed cancelled skipped cost tuples_removed dead_not_removable'),
+	('activity', 'timestamp with time zone', 'hour since'),
+	('activity', 'oid', 'datid relid'),
+	('activity', 'name', 'datname'),
+	('activity', 'text', 'schemaname relname'),
+	('activity', 'bigint', 'inserted updated hot_updated deleted live_tuples dead_tuples xids'),
 	('databases', 'oid', 'datid'),
 	('databases', 'name', 'datname'),
 	('databases', 'boolean', 'ours'),

@@ -27,15 +27,15 @@ SELECT kind, name FROM (
 	UNION ALL SELECT 'view', relname, has_table_privilege('regress_sweep_monitor', oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER'),
 		has_table_privilege('regress_sweep_monitor', oid, 'SELECT')
 	FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind <> 'i'
-	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$|sensors$)',
-		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$|sensors$)'
+	UNION ALL SELECT 'function', proname, has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') AND proname !~ '^(get_|explain$|sensors$|history_since$|activity_since$|simulate)',
+		has_function_privilege('regress_sweep_monitor', oid, 'EXECUTE') OR proname !~ '^(get_|explain$|sensors$|history_since$|activity_since$|simulate)'
 	FROM pg_proc WHERE pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace)) AS o
 WHERE more OR NOT reads;
 
 -- the functions that act are nobody's, but that pg_maintain (from 17 on) may do what is about vacuums
 SELECT p.proname, string_agg(CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, ', ') AS granted_to
 FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a
-WHERE p.pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace) AND p.proname !~ '^(get_|explain$|sensors$)' AND a.grantee <> p.proowner
+WHERE p.pronamespace IN ('sweep'::regnamespace, 'sweep_internal'::regnamespace) AND p.proname !~ '^(get_|explain$|sensors$|history_since$|activity_since$|simulate)' AND a.grantee <> p.proowner
 	AND NOT (p.proname IN ('vacuum', 'clean', 'cancel', 'snooze', 'hold', 'set', 'slow', 'hurry', 'release') AND a.grantee <> 0 AND a.grantee::regrole::text = 'pg_maintain')
 GROUP BY 1;
 SELECT bool_and(has_schema_privilege(r.oid, 'sweep', 'USAGE') AND NOT has_schema_privilege(r.oid, 'sweep_internal', 'USAGE')

@@ -45,6 +45,8 @@ ALTER SYSTEM SET sweep.max_workers = 33;
 ALTER SYSTEM SET sweep.max_workers = 'two';
 ALTER SYSTEM SET sweep.max_runs = 99;
 ALTER SYSTEM SET sweep.max_runs = 1000001;
+ALTER SYSTEM SET sweep.history_days = 0;
+ALTER SYSTEM SET sweep.history_days = 401;
 ALTER SYSTEM SET sweep.max_decisions = 1023;
 ALTER SYSTEM SET sweep.max_decisions = 10000001;
 \set VERBOSITY sqlstate

@@ -76,7 +76,8 @@ my $pid = poll_value($node, "SELECT pid FROM sweep.progress WHERE relname = 'slo
 crash('KILL', $pid, 'kill -9 of a worker');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 'slow1'"), '0', 'the vacuum that was lost with it is no run');
 
-# The server forgets its statistics in a crash, dead rows included, as it always does.
+# The server forgets its statistics in a crash, dead rows included. pg_sweep does not, so it begins
+# with that table anew.
 a_saved_run('after the crash of a worker');
 
 # ---- the launcher
@@ -107,11 +108,14 @@ $node->kill9;
 poll_gone(@children);
 $node->start;
 poll_ok($node, "SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status", 'kill -9 of the postmaster: the launcher is back');
-is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname IN ('$first', '$saved')"), '2', 'the runs are kept');
+# the garbage of a crash's loss may have been vacuumed once more, so tables and not runs are counted
+is(sql($node, "SELECT count(DISTINCT relname) FROM sweep.runs WHERE relname IN ('$first', '$saved')"), '2', 'the runs are kept');
 
 # ---- nothing leaks
 
 a_saved_run('after all');
+# they would go on for long
+sql($node, 'DROP TABLE slow1, slow2');
 poll_ok($node, 'SELECT count(*) = 0 FROM sweep.progress', 'no meter is in use when nothing runs');
 poll_ok($node, 'SELECT workers = 0 FROM sweep.status', 'no worker slot either');
 is( sql($node, 'SELECT count(DISTINCT run_id) = count(*) FROM sweep.runs'), 't', 'no number was given twice');

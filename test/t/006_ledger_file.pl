@@ -1,7 +1,8 @@
 # The file of finished runs, pg_stat/pg_sweep.runs.
 #
 # It survives a restart. One that is damaged, or of another database system, is set aside
-# with a WARNING. One that cannot be written makes a WARNING and is tried again. The server
+# with a WARNING. So is one in another version's format, and a library of that version takes it
+# again. One that cannot be written makes a WARNING and is tried again. The server
 # goes on in every case. What is kept is bounded. A table that is vacuumed all the time
 # pushes out neither the last run of another table nor the longest runs.
 
@@ -133,8 +134,8 @@ my @cases = (
 	[ 'changed in a record', changed($single, 80 + $record_size + 100, chr(1 ^ ord(substr($single, 80 + $record_size + 100, 1)))), 'it is damaged' ],
 	[ 'changed in the checksum', changed($single, $end - 1, chr(1 ^ ord(substr($single, $end - 1, 1)))), 'it is damaged' ],
 	[ 'of another kind', changed($single, 0, 'SWEP'), 'it is damaged' ],
-	[ 'of another version', changed($single, 4, pack('L', 99)), 'it was written by another version' ],
-	[ 'of the version before', changed($single, 4, pack('L', 4)), 'it was written by another version' ],
+	[ 'of another version', changed($single, 4, pack('L', 99)), 'it was written by another version', '99' ],
+	[ 'of the version before', changed($single, 4, pack('L', 4)), 'it was written by another version', '4' ],
 	[ 'of another record size', changed($single, 8, pack('L', $record_size + 8)), 'it was written by another version' ],
 	[ 'of another size of sums', changed($single, 12, pack('L', $sum_size + 8)), 'it was written by another version' ],
 	[ 'of an unknown kind', block_with(12, pack('L', 2)), 'it is damaged' ],
@@ -153,8 +154,9 @@ my @cases = (
 
 for my $case (@cases)
 {
-	my ($what, $contents, $reason) = @$case;
+	my ($what, $contents, $reason, $name) = @$case;
 	my $offset = log_size($node);
+	my $aside = 'pg_sweep.runs.' . ($name // 'bad');
 
 	write_file($file, $contents);
 	unlink "$file.bad";
@@ -162,11 +164,39 @@ for my $case (@cases)
 	poll_until($node, 'SELECT launcher_pid IS NOT NULL AND rounds > 0 FROM sweep.status')
 	  or fail("$what: the launcher runs");
 	like(log_since($node, $offset),
-		qr/WARNING:  pg_sweep: file "pg_stat\/pg_sweep\.runs" is not used: \Q$reason\E\n.*DETAIL:  It is set aside as "pg_stat\/pg_sweep\.runs\.bad"/,
+		qr/WARNING:  pg_sweep: file "pg_stat\/pg_sweep\.runs" is not used: \Q$reason\E\n.*DETAIL:  It is set aside as "pg_stat\/$aside"/,
 		"$what: a WARNING says that $reason");
-	is(slurp_file("$file.bad"), $contents, "$what: it is set aside as it was");
+	is(slurp_file($node->data_dir . "/pg_stat/$aside"), $contents, "$what: it is set aside as it was");
 	is(status($node, 'runs'), '0', "$what: there are no runs");
 	$node->stop;
+}
+
+# ---- a library of another version sets it aside, and takes its own again
+
+my $format = unpack('x4 L', $good);
+
+# As that library leaves it, with its own file in the place of ours. Without one it has not yet
+# written any.
+for my $other_file (changed($single, 4, pack('L', $format + 1)), undef)
+{
+	my $what = defined $other_file ? 'back from a later version' : 'back from one that has written nothing';
+
+	unlink $file;
+	write_file("$file.$format", $good);
+	write_file($file, $other_file) if defined $other_file;
+	my $offset = log_size($node);
+	$node->start;
+	poll_ok($node, 'SELECT rounds > 0 AND runs = 4 FROM sweep.status', "$what: the runs are there again");
+	is(sql($node, $all_runs), $before4, "$what: all of them");
+	is(sql($node, 'SELECT runs_complete_since >= pg_postmaster_start_time() FROM sweep.status'), 't', "$what: later ones may be missing, which sweep.status says");
+	like(log_since($node, $offset), qr/LOG:  pg_sweep: file "pg_stat\/pg_sweep\.runs\.$format" is used again/, "$what: the log says so");
+	ok(!-e "$file.$format", "$what: the file is in its place");
+	is(-e "$file." . ($format + 1) ? slurp_file("$file." . ($format + 1)) : undef, $other_file, "$what: so is the other's");
+	sql($node, 'VACUUM first');
+	saved("$what: a new run is saved");
+	$node->stop;
+	blocks(slurp_file($file));
+	unlink "$file." . ($format + 1);
 }
 
 # ---- a file that ends in what was not written whole

@@ -3,8 +3,9 @@
 # error. Its planner hook hides tables from clients' queries of pg_class.
 #
 # Vacuums run all the same, and nothing is sent to other servers. Every view has every table's
-# name, and an error is one table's. Tables whose rows are elsewhere are recognized. And a
-# table whose file is swapped, as pg_repack does, is vacuumed like any other.
+# name, and an error is one table's. Tables whose rows are elsewhere are recognized, and what is
+# set for them is in force for their shards. And a table whose file is swapped, as pg_repack does,
+# is vacuumed like any other.
 
 use strict;
 use warnings FATAL => 'all';
@@ -151,7 +152,7 @@ is(sql($node, "SELECT lane FROM sweep.tables WHERE relname = 'pg_dist_partition'
 is(sql($node, "SELECT verdict FROM sweep.explain('shell') WHERE rank = 1"), 'its rows are elsewhere', 'sweep.explain() says so');
 is(sql($node, "SELECT count(*) FROM sweep.explain('shell')"), '1', 'and nothing else');
 like(sql($node, "SELECT fix FROM sweep.explain('shell') WHERE rank = 1"), qr/^SELECT \* FROM run_command_on_shards\('public\.shell', /, 'and whom to ask');
-for my $call ("sweep.vacuum('shell')", "sweep.vacuum('shell', aux => true)", "sweep.set('shell', 'enabled', 'off')", "sweep.snooze('shell', '1 hour')")
+for my $call ("sweep.vacuum('shell')", "sweep.vacuum('shell', aux => true)", "sweep.clean('shell')", "sweep.snooze('shell', '1 hour')")
 {
 	my ($rc, undef, $err) = $node->psql('postgres', "SELECT $call");
 	(my $name = $call) =~ s/\(.*//;
@@ -159,8 +160,69 @@ for my $call ("sweep.vacuum('shell')", "sweep.vacuum('shell', aux => true)", "sw
 		"$name() says so");
 }
 is(sql($node, "SELECT sweep.snooze('shell', '0') IS NULL"), 't', 'a snooze from before can be ended');
-sql($node, "SELECT sweep.set('shell', 'enabled', NULL)");
-sql($node, 'DROP TABLE pg_catalog.pg_dist_partition');
+
+# ---- what is set for a distributed table is in force for its shards here
+
+sub decided
+{
+	my ($table, $decision, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return poll_ok($node, "SELECT count(*) = 1 FROM sweep.tables WHERE relname = '$table' AND schemaname = 'public' AND decision = '$decision'", $name);
+}
+
+# Citus shortens a name that gets too long with the number behind it
+my $long = 'shell_with_a_name_that_is_as_long_as_the_name_of_a_table_can_be';
+(my $long_shard = $long) =~ s/^(.{47}).*/$1_0a1b2c3d_102020/;
+sql($node, <<"END");
+CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass NOT NULL, shardid bigint NOT NULL, shardstorage "char");
+CREATE TABLE $long (i int);
+INSERT INTO pg_catalog.pg_dist_partition VALUES ('$long', 'h');
+INSERT INTO pg_catalog.pg_dist_shard SELECT 'shell', i, 't' FROM generate_series(102008, 102015) i;
+INSERT INTO pg_catalog.pg_dist_shard VALUES ('$long', 102020, 't'), (0, 102099, 't');
+CREATE SCHEMA elsewhere;
+CREATE ROLE somebody;
+END
+my (undef, undef, $notice) = $node->psql('postgres', "SELECT sweep.set('shell', 'enabled', 'off'); SELECT sweep.set('$long', 'enabled', 'off')");
+like($notice, qr/"shell" is distributed by Citus: this holds for its shards on this node/, 'sweep.set() says for what it holds');
+garbage($node, 'postgres', 'shell_102008');
+garbage($node, 'postgres', $long_shard);
+decided('shell_102008', 'disabled', 'it holds for a shard that comes later');
+decided($long_shard, 'disabled', 'also for one with a shortened name');
+is(sql($node, "SELECT cause || ' ' || fix FROM sweep.explain('shell_102008') WHERE rank = 1"),
+	"pg_sweep is disabled for this table by sweep.set() SELECT sweep.set('public.shell', 'enabled', NULL);", 'sweep.explain() says so');
+
+# an unlisted number, another schema, another owner, another name
+garbage($node, 'postgres', 'shell_103000');
+garbage($node, 'postgres', 'elsewhere.shell_102009');
+garbage($node, 'postgres', 'shell_102010');
+sql($node, 'ALTER TABLE shell_102010 OWNER TO somebody');
+garbage($node, 'postgres', 'bombshell_102011');
+vacuumed($_, "$_ only looks like a shard") for qw(shell_103000 shell_102009 shell_102010 bombshell_102011);
+
+sql($node, "SELECT sweep.set('shell_102008', 'min_interval', '6 s'); SELECT sweep.set('shell', 'min_interval', '1 h')");
+is(sql($node, "SELECT sweep_internal.get_interval_in_force('shell_102008'::regclass, 'user') || ' ' || sweep_internal.get_settings_of('shell_102008'::regclass, 'min_interval')"),
+	'6 shell_102008', 'what is set for the shard itself wins');
+decided('shell_102008', 'disabled', 'and all else is as for its table');
+sql($node, "SELECT sweep.set('shell_102008', 'enabled', 'on')");
+vacuumed('shell_102008', 'a shard that is enabled itself is vacuumed');
+sql($node, 'DROP TABLE shell_102008');
+garbage($node, 'postgres', 'shell_102008');
+decided('shell_102008', 'disabled', 'a shard that is made anew has what its table has');
+
+# who locks the list: nobody knows what is to be left alone
+$locker = session($node, 'postgres');
+$locker->query_safe('BEGIN; LOCK TABLE pg_dist_shard IN ACCESS EXCLUSIVE MODE');
+my $offset = log_size($node);
+garbage($node, 'postgres', 'shard_late');
+log_poll_ok($node, qr/could not obtain lock on "pg_catalog.pg_dist_shard"/, $offset, 'nothing is vacuumed while the list of shards is locked');
+$locker->query_safe('COMMIT');
+$locker->quit;
+vacuumed('shard_late', 'and then it is');
+
+sql($node, "SELECT sweep.set(t, 'enabled', NULL), sweep.set(t, 'min_interval', NULL) FROM unnest('{shell,$long}'::regclass[]) t");
+vacuumed('shell_102008', 'without the setting a shard is vacuumed');
+sql($node, 'DROP TABLE pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard');
 is(sql($node, "SELECT sweep.vacuum('shell') > 0"), 't', 'without Citus it is a table like any other');
 
 # ---- on whose behalf a session is here

@@ -60,8 +60,10 @@ END
 	# rows are too large for the pages of the others.
 	sql($primary, "INSERT INTO $table SELECT i, repeat('y', 100) FROM generate_series(1, 14000, 20) i");
 	$_->() for @done;
-	# what a VACUUM has logged is flushed some time later, unless somebody commits
-	sql($primary, 'SELECT pg_current_xact_id()');
+	# What a VACUUM has logged is flushed some time later, unless somebody commits what he has
+	# written: a transaction that only has an identifier is not flushed either. And the wait is
+	# for what is flushed.
+	sql($primary, "SELECT pg_logical_emit_message(true, 'race', 'flush')");
 	$primary->wait_for_catchup($standby);
 
 	my @ids = grep { /^\d+$/ } split /\n/, $scan->query('FETCH ALL FROM c');

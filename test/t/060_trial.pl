@@ -170,6 +170,8 @@ sql($node, 'CREATE TABLE events (id int, body text) WITH (autovacuum_vacuum_inse
 sql($node, "INSERT INTO events SELECT i, repeat('x', 200) FROM generate_series(1, 5000) i; SELECT pg_stat_force_next_flush()");
 noted('events', 1, 'a vacuum for inserted rows');
 is(trial('insert_vacuums, blks_frozen > 0', 'events'), '1|t', 'it would have frozen them');
+is(sql($node, "SELECT next_ins_since_vacuum FROM sweep.decisions WHERE relname = 'events'"), 7000,
+	'the next one is due after as many rows again, though the table was never vacuumed');
 
 # ---- who may read it
 

@@ -27,6 +27,8 @@ typedef struct Server
 	ThrottleReading r;
 	ThrottleResult out;
 	double		tps;
+	double		own_wait_s;		/* of a commit, that has nothing to do with
+								 * the device */
 	double		demand;			/* of its vacuum when nothing holds it, or 0:
 								 * none */
 	uint64_t	seed;
@@ -114,7 +116,7 @@ step_all(Disk *disk, Server **servers, int count)
 	for (int i = 0; i < count; i++)
 	{
 		Server	   *sv = servers[i];
-		double		samples = poisson(&sv->seed, 20 * sv->tps * wait_s) / 20;
+		double		samples = poisson(&sv->seed, 20 * sv->tps * (wait_s + sv->own_wait_s)) / 20;
 
 		sv->r.waiting = samples;
 		sv->r.active = samples * 1.2;
@@ -124,6 +126,14 @@ step_all(Disk *disk, Server **servers, int count)
 		if (wait_s > 0.010)
 			sv->commits_hurt += sv->tps * DT;
 		throttle_step(&sv->state, &sv->s, &sv->r, DT, &sv->out);
+	}
+	/* what one tells, the others see in their next step */
+	for (int i = 0; i < count; i++)
+	{
+		servers[i]->r.others_cut_to = 0;
+		for (int j = 0; j < count && servers[i]->s.device_share > 0; j++)
+			if (j != i && servers[j]->out.users_cut_to > 0)
+				servers[i]->r.others_cut_to = servers[j]->out.users_cut_to;
 	}
 }
 
@@ -508,6 +518,179 @@ test_two_servers(void)
 	ok_between(hurt, 0, 0.05, "two servers on one device", "few commits wait for them");
 }
 
+/* Servers that know of each other, and what is seen of them in a minute. */
+typedef struct Crowd
+{
+	double		hurt;			/* part of the commits that waited */
+	double		used;			/* part of what users left */
+	int			fair;			/* of the runs */
+} Crowd;
+
+#define CROWD_LIMIT		8
+#define CROWD_RUNS		20
+
+/* busy: so many of them have users, 200 commits a second together. */
+static Crowd
+crowd(int count, int busy, bool know)
+{
+	Crowd		seen = {0};
+
+	for (int seed = 1; seed <= CROWD_RUNS; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		servers[CROWD_LIMIT];
+		Server	   *all[CROWD_LIMIT];
+		double		least = 1e18;
+		double		most = 0;
+		double		commits = 0;
+		double		hurt = 0;
+
+		for (int i = 0; i < count; i++)
+		{
+			all[i] = &servers[i];
+			servers[i] = server(i < busy ? 200.0 / busy : 0, 0, seed + 100 * i);
+		}
+		run(&disk, all, count, 30);
+		for (int i = 0; i < count; i++)
+		{
+			servers[i].demand = 60 * MB;
+			if (know)
+			{
+				servers[i].s.device_share = 1.0 / count;
+				servers[i].s.floor /= count;
+			}
+		}
+		run(&disk, all, count, 60);
+		for (int i = 0; i < count; i++)
+			forget(all[i]);
+		run(&disk, all, count, 60);
+		for (int i = 0; i < count; i++)
+		{
+			commits += servers[i].commits;
+			hurt += servers[i].commits_hurt;
+			seen.used += servers[i].vacuumed / (60 * (15 * MB - 200 * COMMIT_BYTES)) / CROWD_RUNS;
+			least = fmin(least, servers[i].vacuumed);
+			most = fmax(most, servers[i].vacuumed);
+		}
+		seen.hurt += hurt / commits / CROWD_RUNS;
+		seen.fair += most / least < 1.5;
+	}
+	return seen;
+}
+
+/* Together they use a disk as one would.  Those that do not know of each other do not. */
+static void
+test_crowds(void)
+{
+	static const int counts[] = {2, 4, 8};
+	Crowd		alone = crowd(1, 1, false);
+
+	ok_between(crowd(4, 4, false).hurt, 0.1, 1, "four servers that do not know of each other", "many commits wait");
+	for (size_t i = 0; i < lengthof(counts); i++)
+	{
+		Crowd		all = crowd(counts[i], counts[i], true);
+		Crowd		one = crowd(counts[i], 1, true);
+		char		name[64];
+
+		snprintf(name, sizeof(name), "%d servers that know of each other", counts[i]);
+		ok_between(all.hurt, 0, fmax(alone.hurt, 0.01), name, "as few commits wait as for one");
+		ok_between(all.used, alone.used * 0.8, 1, name, "they use as much as one");
+		ok_between(all.fair, CROWD_RUNS * 0.95, CROWD_RUNS, name, "and share it fairly");
+		ok_between(one.hurt, 0, fmax(alone.hurt, 0.02), name, "with users on one of them: as few wait");
+		ok_between(one.used, alone.used * 0.8, 1, name, "with users on one of them: as much is used");
+	}
+}
+
+/* One's users begin to wait for something else.  The others are not held by that. */
+static void
+test_others_trouble(void)
+{
+	double		used = 0;
+	double		hurt = 0;
+
+	for (int seed = 1; seed <= CROWD_RUNS; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		servers[4];
+		Server	   *all[4];
+
+		for (int i = 0; i < 4; i++)
+		{
+			all[i] = &servers[i];
+			servers[i] = server(50, 0, seed + 100 * i);
+		}
+		run(&disk, all, 4, 30);
+		for (int i = 0; i < 4; i++)
+		{
+			servers[i].demand = 60 * MB;
+			servers[i].s.device_share = 0.25;
+			servers[i].s.floor = 0.5 * MB;
+		}
+		run(&disk, all, 4, 60);
+		servers[0].own_wait_s = 0.01;
+		run(&disk, all, 4, 60);
+		for (int i = 0; i < 4; i++)
+			forget(all[i]);
+		run(&disk, all, 4, 120);
+		for (int i = 0; i < 4; i++)
+		{
+			used += servers[i].vacuumed / (120 * (15 * MB - 200 * COMMIT_BYTES)) / CROWD_RUNS;
+			hurt += servers[i].commits_hurt / servers[i].commits / 4 / CROWD_RUNS;
+		}
+	}
+	ok_between(used, 0.57, 1, "one of four has users who wait for something else", "the disk is used");
+	ok_between(hurt, 0, 0.02, "one of four has users who wait for something else", "few commits wait for it");
+}
+
+/* Three begin beside one that has the whole disk, and end again. */
+static void
+test_come_and_go(void)
+{
+	double		hurt = 0;
+	double		least = 1;
+	double		back = 0;
+
+	for (int seed = 1; seed <= CROWD_RUNS; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		servers[4];
+		Server	   *all[4];
+
+		for (int i = 0; i < 4; i++)
+		{
+			all[i] = &servers[i];
+			servers[i] = server(50, 0, seed + 100 * i);
+		}
+		run(&disk, all, 4, 30);
+		servers[0].demand = 60 * MB;
+		servers[0].s.device_share = 1;
+		run(&disk, all, 4, 90);
+		for (int i = 0; i < 4; i++)
+		{
+			servers[i].demand = 60 * MB;
+			servers[i].s.device_share = 0.25;
+			servers[i].s.floor = 0.5 * MB;
+			forget(all[i]);
+		}
+		run(&disk, all, 4, 60);
+		for (int i = 0; i < 4; i++)
+		{
+			hurt += servers[i].commits_hurt / servers[i].commits / 4 / CROWD_RUNS;
+			least = fmin(least, servers[i].vacuumed / servers[0].vacuumed);
+			servers[i].demand = i == 0 ? 60 * MB : 0;
+			servers[i].s.device_share = 1;
+			servers[i].s.floor = 2 * MB;
+		}
+		forget(all[0]);
+		run(&disk, all, 4, 30);
+		back += servers[0].vacuumed / (30 * (15 * MB - 200 * COMMIT_BYTES)) / CROWD_RUNS;
+		hurt += servers[0].commits_hurt / servers[0].commits / CROWD_RUNS;
+	}
+	ok_between(hurt, 0, 0.02, "three begin beside one, and end", "few commits wait");
+	ok_between(least, 0.5, 1, "three begin beside one, and end", "it gives them their parts");
+	ok_between(back, 0.5, 1, "three begin beside one, and end", "and takes them back");
+}
+
 int
 main(void)
 {
@@ -526,5 +709,8 @@ main(void)
 	test_garbage();
 	test_load_grows();
 	test_two_servers();
+	test_crowds();
+	test_come_and_go();
+	test_others_trouble();
 	return tap_done();
 }

@@ -36,10 +36,11 @@ run_pytest() {
 	programs_of_prometheus "$names"
 	give_to_runner "$work/pytest"
 	# The copy comes before what the environment has installed, which is a link to the checkout.
+	# Bytecode may be written into it: a hundred commands are started, and each would compile it.
 	watch "$work/pytest.log" "$work/src/cli" "${runner_env[@]}" \
-		PATH="$venv/bin:$bindir:$PATH" PG_SWEEP_PROMETHEUS="$work/prometheus" PYTHONPATH="$work/src/cli:$work/src/cli/src" PYTHONDONTWRITEBYTECODE=1 \
+		PATH="$venv/bin:$bindir:$PATH" PG_SWEEP_PROMETHEUS="$work/prometheus" PYTHONPATH="$work/src/cli:$work/src/cli/src" PYTHONDONTWRITEBYTECODE= \
 		"$venv/bin/python" -m pytest -q --tb=short -p no:cacheprovider --color=no \
-		-n "${TEST_JOBS:-3}" --dist worksteal --basetemp="$work/tmp/py" --junitxml="$xml" "${files[@]}" || rc=$?
+		-n "${TEST_JOBS:-4}" --dist worksteal --basetemp="$work/tmp/py" --junitxml="$xml" "${files[@]}" || rc=$?
 	line=$("$venv/bin/python" - "$xml" <<-'END' || true
 		import sys, xml.etree.ElementTree as tree
 		t = f = s = 0

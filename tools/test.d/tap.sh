@@ -27,7 +27,7 @@ run_tap() {
 		TESTDIR="$out" TESTDATADIR="$out/tmp_check" TESTLOGDIR="$out/tmp_check/log" \
 		PG_SWEEP_OTHER_ENGINE="$dir/engine/other_engine.so" PG_REGRESS="$pgxs/test/regress/pg_regress" PGPORT=65432 ${keep[@]+"${keep[@]}"} \
 		PERL5LIB="$pgxs/test/perl:$dir/t:$dir/perl${PERL5LIB:+:$PERL5LIB}" \
-		"${harness[@]}" "$counts" "${TEST_JOBS:-3}" '' "${files[@]}" || true
+		"${harness[@]}" "$counts" "${TEST_JOBS:-5}" '' "${files[@]}" || true
 	while IFS=$'\t' read -r a b _ file; do
 		[ "$b" -gt 0 ] || continue
 		name=$(basename "$file" .pl)

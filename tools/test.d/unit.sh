@@ -22,7 +22,7 @@ run_unit() { # GLOB
 		fi
 	done
 	[ ${#files[@]} -gt 0 ] || { finish 0 "$absent" 0; return; }
-	watch "$work/unit.log" "$top" "${harness[@]}" "$counts" "${TEST_JOBS:-3}" - "${files[@]}" || true
+	watch "$work/unit.log" "$top" "${harness[@]}" "$counts" "${TEST_JOBS:-5}" - "${files[@]}" || true
 	# Only then: a harness that ended early has left no counts, and must not seem to have any.
 	[ "$absent" -eq 0 ] || printf '0\t%d\t0\t-\n' "$absent" >>"$counts"
 	finish_tap "$counts" "$work/unit.log"

@@ -1,62 +1,47 @@
-"""The command line, and the one place where errors become a line and an exit code."""
+"""The command line, and the one place where errors become a line and an exit code.
+
+To import all commands takes a quarter of a second. So a command that is called imports itself only.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from typer.completion import completion_init  # type: ignore[attr-defined]
 
 from pgsweep import __version__, errors
-from pgsweep.commands.audit import audit
-from pgsweep.commands.bench import bench
-from pgsweep.commands.blockers import blockers
-from pgsweep.commands.budget import budget
-from pgsweep.commands.cancel import cancel
-from pgsweep.commands.check import CheckCommand, check
-from pgsweep.commands.completion import NAME, completion
-from pgsweep.commands.databases import databases
-from pgsweep.commands.decisions import decisions
-from pgsweep.commands.demo import demo
-from pgsweep.commands.doctor import doctor
-from pgsweep.commands.explain import explain
-from pgsweep.commands.hold import hold, unhold
-from pgsweep.commands.progress import progress
-from pgsweep.commands.queue import queue
-from pgsweep.commands.report import report
-from pgsweep.commands.runs import runs
-from pgsweep.commands.serve import serve
-from pgsweep.commands.set import set_
-from pgsweep.commands.snooze import snooze
-from pgsweep.commands.status import status
-from pgsweep.commands.tables import tables
-from pgsweep.commands.top import top
-from pgsweep.commands.trial import trial
-from pgsweep.commands.tune import tune
-from pgsweep.commands.vacuum import vacuum
 
+NAME = "pgsweep"
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
 
-app = typer.Typer(
-    name="pgsweep",
-    help="See, steer and trust PostgreSQL's vacuums: the command of pg_sweep.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
+# The commands by their panels in --help, in their order.
+PANELS = {
+    "See": (
+        *("status", "top", "progress", "runs", "databases", "tables", "queue", "decisions"),
+        *("audit", "serve"),
+    ),
+    "Find out why": ("explain", "blockers", "budget", "doctor", "check"),
+    "Steer": ("vacuum", "cancel", "hold", "unhold", "snooze", "set"),
+    "Try and measure": ("trial", "simulate", "demo", "bench", "report", "tune"),
+    "The command itself": ("completion", "version"),
+    "Many servers": ("fleet",),
+}
+# A module of pgsweep.commands has the name of its command, but for these.
+MODULES = {"unhold": "hold"}
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pgsweep {__version__}")
+        typer.echo(f"{NAME} {__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     _version: Annotated[
         bool,
@@ -72,28 +57,44 @@ def _options(
     pass
 
 
-PANELS = {
-    "See": (status, top, progress, runs, databases, tables, queue, decisions, audit, serve),
-    "Find out why": (explain, blockers, budget, doctor, check),
-    "Steer": (vacuum, cancel, hold, unhold, snooze, set_),
-    "Try and measure": (trial, demo, bench, report, tune),
-    "The command itself": (completion,),
-}
-
-for panel, commands in PANELS.items():
-    for command in commands:
-        # "set" is Python's own name.
-        app.command(
-            command.__name__.rstrip("_"),
-            cls=CheckCommand if command is check else None,
-            rich_help_panel=panel,
-        )(command)
-
-
-@app.command(rich_help_panel="The command itself")
 def version() -> None:
     """Print the version of this command."""
     _print_version(wanted=True)
+
+
+def application(only: str | None = None) -> typer.Typer:
+    """Return the command line with all commands, or with one of them."""
+    app = typer.Typer(
+        name=NAME,
+        help="See, steer and trust PostgreSQL's vacuums: the command of pg_sweep.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    app.callback()(_options)
+    for panel, names in PANELS.items():
+        for name in names if only is None else {only} & set(names):
+            _add(app, name, panel)
+    return app
+
+
+def _add(app: typer.Typer, name: str, panel: str) -> None:
+    if name == "version":
+        app.command(rich_help_panel=panel)(version)
+        return
+    module = import_module(f"pgsweep.commands.{MODULES.get(name, name)}")
+    if name == "fleet":
+        app.add_typer(module.app, name=name, rich_help_panel=panel)
+        return
+    # "set" is Python's own name.
+    command: Callable[..., Any] = getattr(module, "set_" if name == "set" else name)
+    app.command(name, cls=getattr(module, "Command", None), rich_help_panel=panel)(command)
+
+
+def called(arguments: Iterable[str]) -> str | None:
+    """Return the command that is called, if there is no doubt about it."""
+    first = next(iter(arguments), "")
+    return first if any(first in names for names in PANELS.values()) else None
 
 
 def main() -> None:
@@ -105,18 +106,21 @@ def main() -> None:
         # A terminal of another encoding gets escaped names and no traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # Without this typer's command line does not know the shells' questions.
-    completion_init()
+    if f"_{NAME.upper()}_COMPLETE" in os.environ:
+        # Without this typer's command line does not know the shells' questions.
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
     try:
         try:
             # The name is the same by whatever path the command was called.
-            app(prog_name=NAME)
+            application(called(sys.argv[1:]))(prog_name=NAME)
         finally:
             # Python writes what is still buffered when it ends. Nobody could catch a failure
             # there.
             sys.stdout.flush()
     except errors.PgsweepError as exc:
-        sys.stderr.write(f"pgsweep: error: {exc.one_line()}\n")
+        sys.stderr.write(f"{NAME}: error: {exc.one_line()}\n")
         sys.exit(EXIT_CANNOT)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

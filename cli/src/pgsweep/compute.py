@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from pgsweep.core.blockers import described
 from pgsweep.model import (
@@ -14,9 +14,11 @@ from pgsweep.model import (
     Call,
     Database,
     Decision,
+    HourOfOne,
     HourOfTable,
     Progress,
     Run,
+    SimulatedTable,
     Status,
     StatusReport,
     Step,
@@ -25,6 +27,7 @@ from pgsweep.model import (
     TableSetting,
     TriedTable,
     Waiting,
+    Worth,
 )
 
 # Autovacuum is forced at 100 %. Core starts at the setting itself, so a database
@@ -91,10 +94,13 @@ Named = (
     | Call
     | Table
     | Waiting
+    | HourOfOne
     | HourOfTable
     | TableName
     | TableSetting
     | TriedTable
+    | SimulatedTable
+    | Worth
 )
 
 
@@ -255,6 +261,11 @@ def span_text(since: datetime, now: datetime) -> str:
         if seconds < limit:
             return f"{seconds // divisor:.0f} {unit}"
     return f"{seconds // 3600:.0f} h"
+
+
+def full_hour(at: datetime) -> datetime:
+    """Return when the server's hour began in which that is."""
+    return datetime.fromtimestamp(at.timestamp() // 3600 * 3600, timezone.utc)
 
 
 def last(since: datetime | None, now: datetime, whole: str) -> str:

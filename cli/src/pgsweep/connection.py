@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
@@ -24,6 +25,7 @@ from psycopg.rows import RowFactory, class_row, dict_row
 from pgsweep import __version__, errors, names, queries
 
 Row = TypeVar("Row")
+T = TypeVar("T")
 Own = TypeVar("Own", bound="Connection")
 Reader = TypeVar("Reader", bound="ReadOnlyConnection")
 
@@ -53,12 +55,21 @@ class Target:
     user: str | None = None
     ask_password: bool = False
     never_ask: bool = False
+    # one of libpq's services, and options for the server
+    service: str | None = None
+    options: str | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Return libpq parameters. A connection string as dbname wins over flags, as in psql."""
         params: dict[str, Any] = {
             key: value
-            for key, value in (("host", self.host), ("port", self.port), ("user", self.user))
+            for key, value in (
+                ("service", self.service),
+                ("host", self.host),
+                ("port", self.port),
+                ("user", self.user),
+                ("options", self.options),
+            )
             if value
         }
         if self.dbname and ("=" in self.dbname or "://" in self.dbname):
@@ -215,6 +226,18 @@ class ReadOnlyConnection(Connection):
         """Return the rows of queries/<name>.sql by column name."""
         return self._ask(name, dict_row, params)
 
+    def several(self, *asked: str) -> list[list[dict[str, Any]]]:
+        """Return the rows of several queries without parameters, asked in one message."""
+        text = b";\n".join(queries.text(name, self.version_num) for name in asked)
+
+        def read(cur: psycopg.Cursor[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+            found = [cur.execute(text).fetchall()]
+            while cur.nextset():
+                found.append(cur.fetchall())
+            return found
+
+        return self._patiently(dict_row, read)
+
     def setting(self, name: str) -> str:
         """Return the value of a setting as SHOW prints it."""
         row = self._execute("SELECT current_setting(%s) AS value", (name,)).fetchone()
@@ -253,22 +276,31 @@ class ReadOnlyConnection(Connection):
     def _ask(
         self, name: str, row_factory: RowFactory[Row], params: Mapping[str, Any] | None
     ) -> list[Row]:
-        """Return all rows.
-
-        What somebody has locked is let go and tried again for a while.
-        """
+        """Return all rows."""
         query = queries.text(name, self.version_num)
+        return self._patiently(row_factory, lambda cur: cur.execute(query, params).fetchall())
+
+    def _patiently(
+        self, row_factory: RowFactory[Row], read: Callable[[psycopg.Cursor[Row]], T]
+    ) -> T:
+        """Return what `read` does with a cursor, tried again for a while where a lock is held."""
         until = time.monotonic() + LOCK_PATIENCE_S
         with self._translated():
             while True:
                 cur = self._conn.cursor(row_factory=row_factory)
                 try:
-                    return cur.execute(query, params).fetchall()
+                    return read(cur)
                 except psycopg.errors.LockNotAvailable:
                     if time.monotonic() >= until:
                         raise
 
     def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
+        found = self._meaning(exc)
+        found.said = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_PRIMARY) or ""
+        return found
+
+    def _meaning(self, exc: psycopg.Error) -> errors.DatabaseError:
+        """Return what an error means for somebody who wants to know about pg_sweep."""
         primary = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_PRIMARY)
         message = primary or str(exc).strip() or type(exc).__name__
         detail = self._said(exc.pgresult, pq.DiagnosticField.MESSAGE_DETAIL)
@@ -327,7 +359,16 @@ def _encoding(conn: psycopg.Connection[Any]) -> str:
 
 def _read_any_name(conn: psycopg.Connection[Any]) -> None:
     """Read all text in the database's encoding, and write it so. Nothing in it fails."""
-    encoding = _encoding(conn)
+    loader, dumper = _any_text(_encoding(conn))
+    # 0 stands for types without a loader of their own.
+    for type_of_text in ("text", "varchar", "bpchar", "name", '"char"', 0):
+        conn.adapters.register_loader(type_of_text, loader)
+    conn.adapters.register_dumper(str, dumper)
+
+
+@cache
+def _any_text(encoding: str) -> tuple[type[Loader], type[Dumper]]:
+    """Return what reads and writes text of an encoding."""
 
     class AnyText(Loader):
         def load(self, data: Any) -> str:  # noqa: ANN401
@@ -339,10 +380,7 @@ def _read_any_name(conn: psycopg.Connection[Any]) -> None:
         def dump(self, obj: str) -> bytes:
             return names.sendable(obj, encoding)
 
-    # 0 stands for types without a loader of their own.
-    for type_of_text in ("text", "varchar", "bpchar", "name", '"char"', 0):
-        conn.adapters.register_loader(type_of_text, AnyText)
-    conn.adapters.register_dumper(str, AnyName)
+    return AnyText, AnyName
 
 
 def _connect_error(exc: psycopg.Error) -> errors.CannotConnectError:

@@ -84,6 +84,11 @@ def settings(session: Session) -> dict[str, str]:
     return {row["name"]: row["setting"] for row in session.dicts("core_settings")}
 
 
+def xid_rate(session: Session) -> XidRate | None:
+    """Return how fast transaction ids have been used since the last checkpoint."""
+    return _xid_rate(session, _next_xid(session), 0.0)
+
+
 def _next_xid(session: Session, query: str = "core_next_xid") -> tuple[datetime, int]:
     row = session.dicts(query)[0]
     return row["at"], int(row["next_xid"])

@@ -19,11 +19,14 @@ from pgsweep.model import (
     CallFilter,
     Cause,
     Cluster,
+    CountedHour,
     Database,
     DeadTuples,
     Decision,
     DecisionFilter,
     Feature,
+    HourOfAll,
+    HourOfOne,
     HourOfTable,
     IdRates,
     LastHour,
@@ -34,6 +37,9 @@ from pgsweep.model import (
     Run,
     RunFilter,
     Server,
+    SimulatedHour,
+    SimulatedTable,
+    SimulationSummary,
     Status,
     Step,
     Table,
@@ -43,6 +49,7 @@ from pgsweep.model import (
     TriedTable,
     TuneFacts,
     Waiting,
+    Worth,
 )
 from pgsweep.tune.settings import Current
 
@@ -100,16 +107,17 @@ def connect_or_later(target: Target) -> tuple[Session | None, Callable[[], Sessi
     the same. Nobody is asked for one later.
     """
     try:
-        session = _light(connect(target, extra=KEEPALIVES))
+        session = light(connect(target, extra=KEEPALIVES))
     except errors.PasswordRequiredError:
         raise
     except errors.CannotConnectError:
         unattended = replace(target, never_ask=True)
-        return None, lambda: _light(connect(unattended, extra=KEEPALIVES))
-    return session, lambda: _light(session.again())
+        return None, lambda: light(connect(unattended, extra=KEEPALIVES))
+    return session, lambda: light(session.again())
 
 
-def _light(session: Session) -> Session:
+def light(session: Session) -> Session:
+    """Return the session, which costs the server little from now on."""
     session.stay_light()
     return session
 
@@ -127,6 +135,7 @@ class Views:
     budget: bool
     audit: bool
     trial: bool
+    worth: bool
 
 
 class Session(ReadOnlyConnection):
@@ -188,8 +197,34 @@ class Session(ReadOnlyConnection):
     def history(
         self, datid: int | None = None, relid: int | None = None
     ) -> tuple[HourOfTable, ...]:
-        """Return what the vacuums of all tables, or of one, came to by the hour."""
-        return self.rows("history", HourOfTable, {"datid": datid, "relid": relid})
+        """Return what the vacuums of all tables, or of one, came to by the hour, for a day."""
+        return self.rows("history", HourOfTable, {"datid": datid, "relid": relid, "since": None})
+
+    def history_by_table(self, since: datetime, until: datetime | None) -> tuple[HourOfTable, ...]:
+        """Return what each table's vacuums came to, the latest first."""
+        return self.rows("history_by_table", HourOfTable, {"since": since, "until": until})
+
+    def history_by_hour(self, since: datetime, until: datetime | None) -> tuple[HourOfAll, ...]:
+        """Return what all vacuums of each hour came to."""
+        return self.rows("history_by_hour", HourOfAll, {"since": since, "until": until})
+
+    def history_of_tables(
+        self, since: datetime, until: datetime | None, tables: Sequence[tuple[int, int]]
+    ) -> tuple[HourOfOne, ...]:
+        """Return when these tables (datid, relid) were vacuumed, by the hour."""
+        datids, relids = [datid for datid, _ in tables], [relid for _, relid in tables]
+        wanted = {"since": since, "until": until, "datids": datids, "relids": relids}
+        return self.rows("history_of_tables", HourOfOne, wanted)
+
+    def counted_hours(self, since: datetime, until: datetime | None) -> tuple[CountedHour, ...]:
+        """Return which hours were counted, and what users did in them."""
+        return self.rows("counted_hours", CountedHour, {"since": since, "until": until})
+
+    def ago(self, span: str) -> datetime:
+        """Return when a span began that ends now. It is text as interval takes it."""
+        found = self.dicts("ago", {"span": span})[0]["since"]
+        assert isinstance(found, datetime)
+        return found
 
     def day_totals(self) -> tuple[datetime | None, datetime | None]:
         """Return since when the last day is summed up, and since when nothing is missing."""
@@ -207,6 +242,25 @@ class Session(ReadOnlyConnection):
     def trial(self) -> tuple[TriedTable, ...]:
         """Return what would have been done in mode observe, the most vacuums first."""
         return self.rows("trial", TriedTable)
+
+    def simulate(
+        self, settings: Sequence[str], since: str, back_test: bool = False
+    ) -> tuple[SimulatedHour, ...]:
+        """Return what vacuums would have come to with other settings, by the recorded hour."""
+        params = {"settings": list(settings), "since": since, "back_test": back_test}
+        return self.rows("simulate", SimulatedHour, params)
+
+    def simulate_tables(
+        self, settings: Sequence[str], since: str, back_test: bool = False
+    ) -> tuple[SimulatedTable, ...]:
+        """Return the same by table, the most vacuums first."""
+        params = {"settings": list(settings), "since": since, "back_test": back_test}
+        return self.rows("simulate_tables", SimulatedTable, params)
+
+    def simulate_summary(self, settings: Sequence[str], since: str) -> SimulationSummary:
+        """Return what a simulation with these settings goes by."""
+        params = {"settings": list(settings), "since": since}
+        return self.rows("simulate_summary", SimulationSummary, params)[0]
 
     def snoozed(self) -> int:
         """Return how many tables are left alone for a while."""
@@ -226,6 +280,10 @@ class Session(ReadOnlyConnection):
     def tables(self, relid: int | None = None) -> tuple[Table, ...]:
         """Return the tables of this database, or one of them, from sweep.tables."""
         return self.rows("tables", Table, {"relid": relid})
+
+    def worth(self, relid: int | None = None) -> tuple[Worth, ...]:
+        """Return what garbage costs index scans in this database, the greatest loss first."""
+        return self.rows("worth", Worth, {"relid": relid})
 
     def queue(self) -> tuple[Waiting, ...]:
         """Return the tables that are to be vacuumed next, in their order, at most 1,000 of them."""
@@ -306,7 +364,10 @@ class Session(ReadOnlyConnection):
     def require_extension(self) -> None:
         """Raise unless extension, library and this command fit each other."""
         row = self.dicts("versions")[0]
-        sql, library = row["sql_version"], row["library_version"]
+        self.check_versions(row["sql_version"], row["library_version"])
+
+    def check_versions(self, sql: str | None, library: str | None) -> None:
+        """Raise unless these versions of the SQL objects and the library fit each other."""
         if sql is None or library is None or sql == library:
             return
         if version_tuple(sql) < version_tuple(library):

@@ -29,7 +29,9 @@ class UsageError(PgsweepError):
 
 
 class DatabaseError(PgsweepError):
-    """The server refused, or cannot be asked."""
+    """The server refused, or cannot be asked. `said` is what it said itself."""
+
+    said: str = ""
 
 
 class CannotConnectError(DatabaseError):

@@ -15,8 +15,7 @@ from typing import Any
 import typer.main
 
 from pgsweep import __version__
-from pgsweep.cli import app
-from pgsweep.commands.completion import NAME
+from pgsweep.cli import NAME, application
 
 OPTIONS = "Options"
 EXIT_STATUS = (
@@ -27,6 +26,7 @@ EXIT_STATUS = (
 EXIT_STATUS_OF_CHECK = (("0", "OK"), ("1", "WARNING"), ("2", "CRITICAL"), ("3", "UNKNOWN"))
 ENVIRONMENT = (
     ("PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD, PGSERVICE", "as libpq has them"),
+    ("PGSWEEP_FLEET", "the file that pgsweep fleet goes by if no other fleet is named"),
     ("NO_COLOR", "if it is set, nothing is coloured"),
     ("COLUMNS", "the width of what is printed, if stdout is no terminal"),
 )
@@ -34,12 +34,23 @@ ENVIRONMENT = (
 
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file."""
-    group: Any = typer.main.get_group(app)
+    group: Any = typer.main.get_group(application())
     commands: Mapping[str, Any] = group.commands
     found = {f"{NAME}.1": _overview(group, commands)}
-    for name, command in commands.items():
-        found[f"{NAME}-{name}.1"] = _page(name, command)
+    for words, command in _with_those_below(commands):
+        found[f"{_title(words)}.1"] = _page(words, command)
     return found
+
+
+def _with_those_below(commands: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Return each command by its words, "fleet" and then "fleet hold"."""
+    for name, command in commands.items():
+        yield f"{above}{name}", command
+        yield from _with_those_below(getattr(command, "commands", {}), f"{above}{name} ")
+
+
+def _title(words: str) -> str:
+    return f"{NAME}-{words.replace(' ', '-')}"
 
 
 def _overview(group: Any, commands: Mapping[str, Any]) -> str:  # noqa: ANN401
@@ -54,15 +65,21 @@ def _overview(group: Any, commands: Mapping[str, Any]) -> str:  # noqa: ANN401
     ]
     for panel, names in panels.items():
         lines.append(f".SS {quoted(panel)}")
-        for name in names:
-            page = f"{escaped(f'{NAME}-{name}')}(1)"
-            lines += [".TP", rf"\fB{page}\fR", escaped(_summary(commands[name].help))]
+        lines += _listed((name, commands[name]) for name in names)
     lines += [*_options(group.params), *_table("EXIT STATUS", EXIT_STATUS)]
     return _text([*lines, *_table("ENVIRONMENT", ENVIRONMENT)])
 
 
+def _listed(commands: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    for words, command in commands:
+        yield ".TP"
+        yield rf"\fB{escaped(_title(words))}(1)\fR"
+        yield escaped(_summary(command.help))
+
+
 def _page(name: str, command: Any) -> str:  # noqa: ANN401
     words = [f".B {NAME} {escaped(name)}", r"[\fIOPTION\fR]..."]
+    below = list(_with_those_below(getattr(command, "commands", {}), f"{name} "))
     for param in command.params:
         if param.param_type_name == "argument":
             several = "..." if param.nargs == -1 else ""
@@ -71,9 +88,10 @@ def _page(name: str, command: Any) -> str:  # noqa: ANN401
     codes = EXIT_STATUS_OF_CHECK if name == "check" else EXIT_STATUS
     return _text(
         [
-            *_head(f"{NAME}-{name}", command.help),
+            *_head(_title(name), command.help),
             *(".SH SYNOPSIS", *words),
             *(".SH DESCRIPTION", *_paragraphs(command.help)),
+            *((".SH COMMANDS", *_listed(below)) if below else ()),
             *_options(command.params),
             *_table("EXIT STATUS", codes),
             *(".SH SEE ALSO", rf"\fB{NAME}\fR(1)"),

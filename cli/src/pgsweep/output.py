@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 
 from rich.console import Console
 from rich.text import Text
+
+from pgsweep.render.text import cut, printable
 
 DEFAULT_WIDTH = 80
 CLEAR_LINE = "\x1b[K\n"
@@ -70,6 +73,25 @@ def notes(texts: Iterable[str]) -> None:
     """Say on stderr what belongs to a document on stdout."""
     for text in texts:
         note(text)
+
+
+@contextmanager
+def passing() -> Iterator[Callable[[str], None]]:
+    """Yield what says, on a terminal only, what is waited for. Nothing of it stays there."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        yield lambda _: None
+        return
+    room = _console().width - 1
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"\r{cut(printable(text), room)}\x1b[K")
+        sys.stderr.flush()
+
+    try:
+        yield say
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
 
 
 def note(text: str) -> None:

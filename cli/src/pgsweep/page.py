@@ -27,6 +27,8 @@ class Page:
     # What has to be said about where it comes from.
     notes: tuple[str, ...] = ()
     code: int = 0
+    # The words of our command that undoes what was done. Empty if none does.
+    undo: tuple[str, ...] = ()
 
 
 Look = Callable[[db.Session], Page]
@@ -36,18 +38,24 @@ def show(target: db.Target, look: Look, json: bool = False, watch: float | None 
     """Connect, look and print, every `watch` seconds if that is given. Return the exit code."""
     with db.connect(target) as session:
         if watch is None:
-            page = look(session)
-            _print(page, json)
-            return page.code
-        return _Watch(session, look, json, watch).run()
+            return printed(look(session), json)
+        with _Kept(session, look) as kept:
+            return repeated(kept, json, watch)
 
 
-def _print(page: Page, json: bool) -> None:
+def printed(page: Page, json: bool) -> int:
+    """Print a page once. Return its exit code."""
     if json:
         output.document(page.document())
         output.notes(page.notes)
     else:
         output.lines(_lines(page))
+    return page.code
+
+
+def repeated(find: Callable[[], Page], json: bool, interval_s: float) -> int:
+    """Print what is found again and again until Ctrl-C. Return the exit code of the last page."""
+    return _Watch(find, json, interval_s).run()
 
 
 def _lines(page: Page) -> list[Text]:
@@ -55,13 +63,41 @@ def _lines(page: Page) -> list[Text]:
     return [*page.lines(width), *note_lines(page.notes, width)]
 
 
-class _Watch:
-    """A page that is printed again and again. A lost connection is made again."""
+class _Kept:
+    """A look by a session that is kept. A lost connection is made again by the next look."""
 
-    def __init__(self, session: db.Session, look: Look, json: bool, interval_s: float) -> None:
+    def __init__(self, session: db.Session, look: Look) -> None:
         self._session: db.Session | None = session
         self._again = session.again
         self._look = look
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drop()
+
+    def __call__(self) -> Page:
+        try:
+            if self._session is None:
+                self._session = self._again()
+            return self._look(self._session)
+        except (errors.ConnectionLostError, errors.CannotConnectError):
+            self._drop()
+            raise
+
+    def _drop(self) -> None:
+        # The first session belongs to the caller. A second close does nothing.
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+class _Watch:
+    """A page that is printed again and again, also when once it cannot be found."""
+
+    def __init__(self, find: Callable[[], Page], json: bool, interval_s: float) -> None:
+        self._find = find
         self._json = json
         self._interval_s = interval_s
         self._code = 0
@@ -79,18 +115,13 @@ class _Watch:
             if sys.stdout.isatty():
                 sys.stdout.write("\n")
             return self._code if exc.exit_code == EXIT_CTRL_C else exc.exit_code
-        finally:
-            self._drop()
 
     def _step(self) -> None:
         try:
-            if self._session is None:
-                self._session = self._again()
-            page = self._look(self._session)
+            page = self._find()
         except (errors.ConnectionLostError, errors.CannotConnectError) as exc:
             if not self._seen:
                 raise
-            self._drop()
             self._code = 2
             output.note(f"no data, trying again: {' '.join(exc.message.split())}")
             return
@@ -102,9 +133,3 @@ class _Watch:
             output.notes(page.notes if first else ())
         else:
             output.screen(_lines(page), f"every {self._interval_s:g} s, Ctrl-C ends")
-
-    def _drop(self) -> None:
-        # The first session belongs to the caller. A second close does nothing.
-        if self._session is not None:
-            self._session.close()
-            self._session = None

@@ -5,13 +5,14 @@ An answer that takes several questions is put together here, too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from pgsweep import core_views, errors
-from pgsweep.compute import within
+from pgsweep.compute import full_hour, within
 from pgsweep.core.blockers import blockers as core_blockers
 from pgsweep.core.explain import explain, explain_worst
 from pgsweep.core.facts import CoreFacts
@@ -30,10 +31,12 @@ from pgsweep.model import (
     HourOfTable,
     Progress,
     RunFilter,
+    Span,
     Status,
     StatusReport,
     Table,
     Waiting,
+    Worth,
 )
 from pgsweep.nagios import Watched
 
@@ -42,6 +45,8 @@ T = TypeVar("T")
 DAY_HOURS = 24.0
 # Shared memory can remember more tables than a page can show.
 DAY_DECISIONS = 1000
+# Of so many tables a plot shows when they were vacuumed.
+SPAN_TABLES = 16
 
 HIDDEN = (
     'Role "{role}" is not in pg_monitor: others\' sessions are hidden, '
@@ -114,6 +119,12 @@ def table(session: Session, relid: int) -> tuple[Table | None, tuple[Cause, ...]
     facts = core_views.facts(session, relid)
     rows = [row.table for row in judge(facts) if row.table.relid == relid]
     return (rows[0], explain(facts)) if rows else (None, ())
+
+
+def worth(session: Session, relid: int) -> Worth | None:
+    """Return what garbage costs a table of this database, if that is followed."""
+    found = session.worth(relid) if session.views().worth else ()
+    return found[0] if found else None
 
 
 def blockers(session: Session) -> Answer[Blocker]:
@@ -250,6 +261,48 @@ def day(session: Session) -> Day:
         # This is read last, so that "now" is never before what the views say.
         server=session.server(),
     )
+
+
+def span(session: Session, since: datetime, until: datetime | None = None) -> Day:
+    """Return everything `report --live --since` shows. It is counted by the hour.
+
+    If the span ended in the past, nothing is said of what runs now.
+    """
+    found = day(session)
+    begin = full_hour(since)
+    length = found.server.now - begin
+    history = session.history_by_table(begin, until)
+    work, counted = session.history_by_hour(begin, until), session.counted_hours(begin, until)
+    hours = [*(row.hour for row in work), *(row.hour for row in counted)]
+    first = min(hours, default=until or found.server.now)
+    _, known = session.last_hour(found.status)
+    runs = session.runs(RunFilter(limit=None, since=f"{length.total_seconds():.0f} seconds"))
+    return replace(
+        found,
+        hours=length / timedelta(hours=1),
+        runs=tuple(run for run in runs if until is None or (run.ended_at or until) < until),
+        progress=found.progress if until is None else (),
+        since=first if first > begin else None,
+        runs_since=within(known, found.server.now, length),
+        history=history,
+        history_since=max(first, begin),
+        span=Span(
+            begin=begin,
+            until=until,
+            work=work,
+            tables=session.history_of_tables(begin, until, _dearest(history)),
+            counted=counted,
+        ),
+    )
+
+
+def _dearest(history: Sequence[HourOfTable]) -> list[tuple[int, int]]:
+    """Return the tables (datid, relid) whose vacuums cost most. A shared catalog's datid is 0."""
+    costs: Counter[tuple[int, int]] = Counter()
+    for row in history:
+        if row.relid is not None:
+            costs[row.datid or 0, row.relid] += row.cost
+    return [table for table, _ in costs.most_common(SPAN_TABLES)]
 
 
 def facts(session: Session) -> Facts:

@@ -12,7 +12,7 @@ from pgsweep.commands.options import Json, with_target
 from pgsweep.render import as_json
 
 
-class CheckCommand(TyperCommand):
+class Command(TyperCommand):
     """A command whose wrong usage is UNKNOWN.
 
     Elsewhere exit code 2 means wrong usage, but here it is CRITICAL.

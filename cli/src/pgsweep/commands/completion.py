@@ -9,8 +9,8 @@ import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
 from pgsweep import output
+from pgsweep.cli import NAME
 
-NAME = "pgsweep"
 # Where typer looks for what a shell's script asks.
 VARIABLE = "_PGSWEEP_COMPLETE"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import Annotated
 
@@ -27,32 +28,41 @@ def hold(
     unhold.
     """
 
-    def look(session: db.Session) -> Page:
-        session.require_extension()
-        before = session.status().held_until
-        until = session.hold(duration)
-        running, now = session.progress(), session.server().now
-        return Page(
-            lines=lambda _: (
-                acts.unheld(before, now) if until is None else acts.held(until, now, running)
-            ),
-            document=lambda: as_json.dump({"held_until": until}),
-        )
-
-    return show(target, look, json)
+    return show(target, partial(begin, duration=duration), json)
 
 
 @with_target
 def unhold(target: db.Target, json: Json = False) -> int:
     """End what pgsweep hold began: vacuums begin again (sweep.hold)."""
+    return show(target, end, json)
 
-    def look(session: db.Session) -> Page:
-        session.require_extension()
-        before, now = session.status().held_until, session.server().now
-        until = session.hold("0")
-        return Page(
-            lines=lambda _: acts.unheld(before, now),
-            document=lambda: as_json.dump({"held_until": until}),
-        )
 
-    return show(target, look, json)
+def begin(session: db.Session, duration: str) -> Page:
+    """Begin a hold, or end it if the duration is 0."""
+    session.require_extension()
+    before = session.status().held_until
+    until = session.hold(duration)
+    running, now = session.progress(), session.server().now
+    if until is None:
+        return _ended(before, now)
+    return Page(
+        lines=lambda _: acts.held(until, now, running),
+        document=lambda: as_json.dump({"held_until": until}),
+        undo=acts.UNHOLD,
+    )
+
+
+def end(session: db.Session) -> Page:
+    """End a hold."""
+    session.require_extension()
+    before, now = session.status().held_until, session.server().now
+    session.hold("0")
+    return _ended(before, now)
+
+
+def _ended(before: datetime | None, now: datetime) -> Page:
+    return Page(
+        lines=lambda _: acts.unheld(before, now),
+        document=lambda: as_json.dump({"held_until": None}),
+        undo=acts.hold_again(before, now),
+    )

@@ -1,8 +1,9 @@
-"""`pgsweep report`: results, or a server's last day, as one HTML file."""
+"""`pgsweep report`: results, or a server's last day or longer, as one HTML file."""
 
 from __future__ import annotations
 
 import dataclasses
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,6 +33,13 @@ def report(
     live: Annotated[
         bool, typer.Option("--live", help="The last day of a server with pg_sweep.")
     ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            help="With --live: not the last day but since then: '7 days', 2026-11-01.",
+        ),
+    ] = None,
     path: Annotated[
         str | None,
         typer.Option("--output", "-o", help="The file to write, or - for stdout. [report.html]"),
@@ -40,16 +48,18 @@ def report(
         bool, typer.Option("--markdown", help="Tables and sentences for pasting, to stdout.")
     ] = False,
 ) -> int:
-    """Make one HTML file that needs no network of results, or of a server's last day."""
+    """Make one HTML file that needs no network of results, or of a server's last day or longer."""
     given = files or []
     if not given and not live:
         raise errors.UsageError(
             "no result given", "Name files that pgsweep bench wrote, or use --live."
         )
+    if since is not None and not live:
+        raise errors.UsageError("--since is of a server", "Add --live, with the database.")
     if not as_markdown:
         extras.require_report("an HTML report")
     if live:
-        text = _live(_read(target, given), as_markdown)
+        text = _live(_read(target, given, since), as_markdown)
     else:
         text = _results([store.load(Path(name)) for name in given], as_markdown)
     _write(text, path or ("-" if as_markdown else str(DEFAULT_OUTPUT)))
@@ -70,14 +80,39 @@ def _results(results: list[Result], as_markdown: bool) -> str:
     return markdown.results(built) if as_markdown else bench_page.html(built)
 
 
-def _read(target: db.Target, given: list[str]) -> Day:
+def _read(target: db.Target, given: list[str], since: str | None) -> Day:
     if len(given) > 1:
         raise errors.UsageError("--live takes one database", "Name it as psql does, or with -d.")
     if given and not target.dbname:
         target = dataclasses.replace(target, dbname=given[0])
     with db.connect(target) as session:
         session.require_extension()
-        return sources.day(session)
+        if since is None:
+            return sources.day(session)
+        return sources.span(session, moment(session, since))
+
+
+def moment(session: db.Session, text: str) -> datetime:
+    """Return the time that a date, a date with a time, or an interval before now means."""
+    now = session.server().now
+    try:
+        found = datetime.fromisoformat(text.strip())
+        found = found if found.tzinfo is not None else found.astimezone()
+    except (ValueError, OverflowError):
+        try:
+            found = session.ago(text)
+        except errors.ConnectionLostError:
+            raise
+        except errors.QueryError:
+            raise errors.UsageError(
+                f'"{text}" is neither a date nor a span of time',
+                "Write --since '7 days', --since 2026-11-01 or --since '2026-11-01 14:00'.",
+            ) from None
+    if found >= now:
+        raise errors.UsageError(
+            f"{text} is not in the past", "Write --since '7 days' or a date before now."
+        )
+    return found.astimezone(timezone.utc)
 
 
 def _write(text: str, path: str) -> None:

@@ -8,14 +8,19 @@ from typing import Annotated
 import typer
 
 from pgsweep import db, errors, extras
-from pgsweep.commands.options import with_target
+from pgsweep.commands.fleet_options import with_server_or_fleet
+from pgsweep.fleet.providers import Choice
 
 LEVELS = ("debug", "info", "warning", "error")
+# The nodes of a fleet are asked so often, in seconds, whoever looks.
+FLEET_EVERY_S = 5.0
 
 
-@with_target
+@with_server_or_fleet
 def serve(
     target: db.Target,
+    choice: Choice | None,
+    deadline: float,
     listen: Annotated[
         str, typer.Option("--listen", metavar="HOST:PORT", help="Where to listen.")
     ] = "127.0.0.1:9188",
@@ -61,7 +66,7 @@ def serve(
     """Answer /metrics for Prometheus and show pages in a browser, until SIGTERM or Ctrl-C.
 
     It works without the extension. The server need not be there. Then pgsweep_up is 0, and
-    everybody who asks makes it try again.
+    everybody who asks makes it try again. With --fleet it shows all nodes, each with its own pages.
     """
     extras.require_serve("pgsweep serve")
     if log_level not in LEVELS:
@@ -73,7 +78,13 @@ def serve(
             "--act needs --token-file FILE",
             "The file is made with a new token, if it is not there.",
         )
+    if choice is not None and act:
+        raise errors.UsageError(
+            "--act is for one server",
+            "pgsweep fleet hold, snooze, vacuum and set act on all nodes, with an answer of each.",
+        )
     # Starlette and uvicorn are an extra, and the other commands do without them.
+    from pgsweep.fleet.lookout import Lookout
     from pgsweep.metrics.reader import Reader
     from pgsweep.serve import app, logs, server
     from pgsweep.serve.acts import Acts
@@ -81,14 +92,20 @@ def serve(
     from pgsweep.serve.desk import Desk
     from pgsweep.serve.pages import Pages
     from pgsweep.serve.signin import SignIn, read_token
+    from pgsweep.serve.signing import Signing
 
     sign_in = None if token_file is None else SignIn(read_token(token_file))
     logs.begin(log_level)
     listening = server.bind(server.parse(listen))
+    if choice is not None:
+        lookout = Lookout(choice, deadline, FLEET_EVERY_S)
+        server.run(app.fleet_application(lookout, sign_in, host_name or ()), listening)
+        return 0
     session, again = db.connect_or_later(target)
     collector = Collector(again, Reader(tables), max_age, session)
     pages = Pages(Desk(again), sign_in, act)
-    acts = None if sign_in is None else Acts(pages, sign_in, Desk(again))
-    whole = app.application(collector, tables, timeout, pages, acts, host_name or ())
+    signing = None if sign_in is None else Signing(pages, sign_in)
+    acts = Acts(pages, signing, Desk(again)) if signing is not None and act else None
+    whole = app.application(collector, tables, timeout, pages, signing, acts, host_name or ())
     server.run(whole, listening)
     return 0

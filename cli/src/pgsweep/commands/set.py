@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
@@ -43,31 +44,36 @@ def set_(
     values = values_of(given or [], reset or [])
     if values and table is None:
         raise errors.UsageError("no table given", "Write pgsweep set TABLE NAME=VALUE.")
+    return show(target, partial(change, table=table, values=values), json)
 
-    def look(session: db.Session) -> Page:
-        session.require_extension()
-        found = session.find_relation(table) if table is not None else None
-        before = session.table_settings(found.relid if found else None)
-        if found is None or not values:
-            return Page(
-                lines=partial(acts.setting_lines, before, session.server().now),
-                document=partial(as_json.rows, before),
-            )
-        session.set(found.relid, values)
-        after = session.table_settings(found.relid)
-        were = {row.name: row.value for row in before}
+
+def change(session: db.Session, table: str | None, values: Mapping[str, str | None]) -> Page:
+    """Give a table settings of its own. Without any, return those that there are."""
+    session.require_extension()
+    found = session.find_relation(table) if table is not None else None
+    before = session.table_settings(found.relid if found else None)
+    if found is None or not values:
         return Page(
-            lines=lambda _: acts.changed(found, were, values),
-            document=lambda: as_json.dump(
-                {
-                    **dataclasses.asdict(found),
-                    "before": were,
-                    "settings": {row.name: row.value for row in after},
-                }
-            ),
+            lines=partial(acts.setting_lines, before, session.server().now),
+            document=partial(as_json.rows, before),
         )
-
-    return show(target, look, json)
+    session.set(found.relid, values)
+    # for what it holds, if Citus distributes the table
+    said = tuple(dict.fromkeys(session.notices))
+    after = session.table_settings(found.relid)
+    were = {row.name: row.value for row in before}
+    return Page(
+        lines=lambda _: acts.changed(found, were, values),
+        document=lambda: as_json.dump(
+            {
+                **dataclasses.asdict(found),
+                "before": were,
+                "settings": {row.name: row.value for row in after},
+            }
+        ),
+        undo=acts.set_back(found, were, values),
+        notes=said,
+    )
 
 
 def values_of(given: list[str], reset: list[str]) -> dict[str, str | None]:

@@ -28,16 +28,18 @@ def snooze(
 
     A vacuum that runs goes on. So does the core daemon. The snooze ends by itself, or with 0.
     """
+    return show(target, partial(leave_alone, table=table, duration=duration), json)
 
-    def look(session: db.Session) -> Page:
-        session.require_extension()
-        found = session.find_relation(table)
-        before = session.snoozed_until(found.relid)
-        until = session.snooze(found.relid, duration)
-        now = session.server().now
-        return Page(
-            lines=lambda _: acts.snoozed(found, until, before, now),
-            document=lambda: as_json.dump({**dataclasses.asdict(found), "snoozed_until": until}),
-        )
 
-    return show(target, look, json)
+def leave_alone(session: db.Session, table: str, duration: str) -> Page:
+    """Snooze a table, or end its snooze if the duration is 0."""
+    session.require_extension()
+    found = session.find_relation(table)
+    before = session.snoozed_until(found.relid)
+    until = session.snooze(found.relid, duration)
+    now = session.server().now
+    return Page(
+        lines=lambda _: acts.snoozed(found, until, before, now),
+        document=lambda: as_json.dump({**dataclasses.asdict(found), "snoozed_until": until}),
+        undo=acts.snooze_back(found, until, before, now),
+    )

@@ -7,4 +7,5 @@ SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_sweep') AS extension
        to_regclass('sweep.totals') IS NOT NULL AS totals,
        to_regclass('sweep.budget') IS NOT NULL AND to_regclass('sweep.governor') IS NOT NULL AS budget,
        to_regclass('sweep.audit') IS NOT NULL AS audit,
-       to_regclass('sweep.trial') IS NOT NULL AS trial
+       to_regclass('sweep.trial') IS NOT NULL AS trial,
+       to_regclass('sweep.worth') IS NOT NULL AS worth

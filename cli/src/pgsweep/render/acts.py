@@ -19,6 +19,7 @@ from pgsweep.render.grid import Column
 
 UNDO = "undo    "
 MORE = "see     "
+UNHOLD = ("unhold",)
 
 
 def command(*words: str) -> str:
@@ -26,7 +27,7 @@ def command(*words: str) -> str:
     return text.printable(shlex.join(["pgsweep", *words]))
 
 
-def written(table: TableName | Progress) -> str:
+def written(table: TableName | TableSetting | Progress) -> str:
     """Return a table's name as our commands take it."""
     name = identifier(table.relname or "")
     if table.schemaname in (None, "public"):
@@ -67,7 +68,7 @@ def held(until: datetime, now: datetime, running: Sequence[Progress]) -> list[Te
             else Text(f"        {ours} vacuums of its own go on to the end")
         )
     lines.append(Text("        the core daemon and VACUUM by hand are not held"))
-    return [*lines, _undo(command("unhold"))]
+    return [*lines, _undo(command(*UNHOLD))]
 
 
 def unheld(until: datetime | None, now: datetime) -> list[Text]:
@@ -75,7 +76,12 @@ def unheld(until: datetime | None, now: datetime) -> list[Text]:
     if until is None or until <= now:
         return [_said("there was no hold, and there is none")]
     line = f"the hold is over, which would have lasted until {text.moment(until, now)}"
-    return [_said(line), _undo(command("hold", _seconds(until, now)))]
+    return [_said(line), _undo(command(*hold_again(until, now)))]
+
+
+def hold_again(until: datetime | None, now: datetime) -> tuple[str, ...]:
+    """Return the words that begin again a hold that was ended. Empty if there was none."""
+    return ("hold", _seconds(until, now)) if until is not None and until > now else ()
 
 
 def _seconds(until: datetime, now: datetime) -> str:
@@ -88,18 +94,26 @@ def snoozed(
     """Return what a snooze, or its end, means. `before` is until when it was snoozed already."""
     name = compute.relation(table)
     was = before is not None and before > now
-    again = (
-        [_undo(command("snooze", written(table), _seconds(before, now)))] if was and before else []
-    )
+    back = snooze_back(table, until, before, now)
+    undo = [_undo(command(*back))] if back else []
     if until is None:
         said = "is not snoozed any more" if was else "was not snoozed"
-        return [_said(f"{name} {said}"), *again]
+        return [_said(f"{name} {said}"), *undo]
     line = f"pg_sweep leaves {name} alone until {text.moment(until, now)}, for {_for(until, now)}"
     lines = [_said(line)]
     if was:
         lines.append(Text(f"        it was snoozed until {text.moment(before, now)}"))
     lines.append(Text("        the core daemon and VACUUM by hand are not held"))
-    return [*lines, *(again or [_undo(command("snooze", written(table), "0"))])]
+    return [*lines, *undo]
+
+
+def snooze_back(
+    table: TableName, until: datetime | None, before: datetime | None, now: datetime
+) -> tuple[str, ...]:
+    """Return the words that bring back the snooze that there was. Empty if nothing changed."""
+    if before is not None and before > now:
+        return ("snooze", written(table), _seconds(before, now))
+    return () if until is None else ("snooze", written(table), "0")
 
 
 def requested(
@@ -164,18 +178,27 @@ def changed(
     """Return which settings a table has now, and which it had."""
     name = compute.relation(table)
     lines = []
-    back: list[str] = []
-    removed: list[str] = []
     for setting, value in values.items():
         old = before.get(setting)
         was = f"it was {old}" if old is not None else "it was the server's"
         now = f"is {value} now" if value is not None else "is the server's again"
         lines.append(_said(f"{setting} of {name} {now}, {was}"))
+    return [*lines, _undo(command(*set_back(table, before, values)))]
+
+
+def set_back(
+    table: TableName, before: Mapping[str, str], values: Mapping[str, str | None]
+) -> tuple[str, ...]:
+    """Return the words that bring back the settings that there were."""
+    back: list[str] = []
+    removed: list[str] = []
+    for setting in values:
+        old = before.get(setting)
         if old is None:
             removed += ["--reset", setting]
         else:
             back.append(f"{setting}={old}")
-    return [*lines, _undo(command("set", written(table), *back, *removed))]
+    return ("set", written(table), *back, *removed)
 
 
 def setting_columns(now: datetime) -> tuple[Column[TableSetting], ...]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from pgsweep import compute
 from pgsweep.compute import Line
 from pgsweep.model import Database, Progress, Run, Server
-from pgsweep.render import text
+from pgsweep.render import text, worths
 from pgsweep.render.grid import Column
 
 BAR_WIDTH = 10
@@ -109,6 +109,7 @@ def run_columns() -> tuple[Column[Run], ...]:
         Column[Run]("COST", lambda run: text.count(run.cost), 5, True, 2),
         Column[Run]("SLEPT", lambda run: text.percent(run.sleep_pct), 5, True, 8),
         Column[Run]("MEMORY", lambda run: text.size(run.memory_bytes), 7, True, 9),
+        Column[Run]("BLOCKS/SCAN", worths.per_scan, 13, True, 10),
         Column[Run]("REASON", lambda run: run.reason or "", 16, priority=7, flex=True, most=60),
     )
 

@@ -36,7 +36,7 @@ def lines(snapshot: Snapshot | None, ui: UiState, width: int) -> tuple[Text, ...
 
 
 def _server_line(server: Server, width: int) -> Text:
-    return _segments("pgsweep", about(server), width)
+    return segments("pgsweep", about(server), width)
 
 
 def about(server: Server) -> list[Part]:
@@ -65,7 +65,7 @@ def _state_line(snapshot: Snapshot, ui: UiState, width: int) -> Text:
     parts = state(snapshot)
     refresh = f"every {ui.interval_s:g} s"
     parts.append(("FROZEN", "black on yellow", 0) if ui.frozen else (refresh, "", 4))
-    return _segments("", parts, width)
+    return segments("", parts, width)
 
 
 def state(snapshot: Snapshot) -> list[Part]:
@@ -193,7 +193,7 @@ def _cost_limit(core: CoreStatus) -> list[Part]:
 
 
 def _labelled(label: str, parts: Sequence[Part], width: int) -> Text:
-    return _segments("", [(label, "bold", 0), *parts], width)
+    return segments("", [(label, "bold", 0), *parts], width)
 
 
 def _mode(status: Status, server: Server) -> Part:
@@ -213,7 +213,7 @@ def _launcher(status: Status, server: Server) -> Part:
     return "no launcher", "bold red", 1
 
 
-def _segments(title: str, parts: Sequence[Part], width: int) -> Text:
+def segments(title: str, parts: Sequence[Part], width: int) -> Text:
     """Join segments, leaving out the least important ones until they fit."""
     kept = list(parts)
 

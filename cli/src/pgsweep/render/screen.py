@@ -176,7 +176,11 @@ def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
         return Text(text.cut(typed, width), style="bold", no_wrap=True)
     if ui.message:
         return Text(text.cut(f" {text.printable(ui.message)}", width), style="bold", no_wrap=True)
-    keys = _story_keys() if ui.story is not None else _keys(snapshot, ui)
+    return keys_line(_story_keys() if ui.story is not None else _keys(snapshot, ui), width)
+
+
+def keys_line(keys: Sequence[tuple[str, str]], width: int) -> Text:
+    """Return the keys as far as they fit, each with what it does."""
     line = Text(" ", no_wrap=True)
     for key, what in keys:
         if line.cell_len + len(key) + len(what) + 1 > width:
@@ -193,7 +197,8 @@ def _story_keys() -> list[tuple[str, str]]:
 
 def _keys(snapshot: Snapshot | None, ui: UiState) -> list[tuple[str, str]]:
     """Return the keys, the most wanted first. What does not fit is left out."""
-    keys = [("h", "help"), ("q", "quit"), ("/", "filter"), ("s", "sort"), ("Enter", "history")]
+    end = "to the fleet" if ui.in_fleet else "quit"
+    keys = [("h", "help"), ("q", end), ("/", "filter"), ("s", "sort"), ("Enter", "history")]
     acts = ui.act and snapshot is not None and snapshot.status is not None
     keys += [("C", "cancel"), ("< >", "pace")] if acts else []
     keys += [(f"1-{len(panels(snapshot))}", "panel"), ("↑↓", "select"), ("Space", "freeze")]

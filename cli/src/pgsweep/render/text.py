@@ -140,6 +140,11 @@ def clock(value: datetime | None) -> str:
     return UNKNOWN if value is None else value.astimezone().strftime("%H:%M:%S")
 
 
+def short(value: datetime) -> str:
+    """Return the local date and time to the minute."""
+    return f"{value.astimezone():%Y-%m-%d %H:%M}"
+
+
 def moment(value: datetime | None, now: datetime) -> str:
     """Return the local time of day, with the date if that is another one than now's."""
     if value is None:

@@ -1,4 +1,7 @@
-"""What the report of a server's last day says: tables and sentences, before they become a page."""
+"""What the report of a server's last day says: tables and sentences, before they become a page.
+
+A longer span is reported in the same way, by the hour or by the day.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from datetime import datetime, timedelta
 
 from pgsweep import compute
 from pgsweep.core.blockers import described
-from pgsweep.model import Blocker, Database, Day, Decision, Run, StatusReport
+from pgsweep.model import Blocker, Database, Day, Decision, Run, Span, StatusReport
 from pgsweep.render import text
-from pgsweep.report import live_sums
+from pgsweep.report import live_span, live_sums
 from pgsweep.report.live_plots import WHO
 from pgsweep.report.live_sums import TableTotal
 
@@ -19,6 +22,8 @@ MOST_ROWS = 25
 # Who has held the horizon for less than this is gone when the page is read.
 A_MOMENT = timedelta(minutes=1)
 MANY_XIDS = 10_000
+# So many stretches of which nothing is known are named.
+MOST_GAPS = 5
 BY = {name: f"by {who}" for name, who in WHO.items()} | {"manual": "by hand"}
 # Decisions after which nothing is left to be explained.
 SETTLED = ("vacuumed", "below threshold", "analyzed", "temporary", "waits for checkpoint")
@@ -55,6 +60,8 @@ class Today:
     totals: tuple[TableTotal, ...]
     # From when on the plots over time are whole. It is empty if all of them is whole.
     single_runs: str
+    # Of a longer span: what each hour or day came to.
+    times: Table | None
     horizon: Table
     tables: Table
     decisions: Table
@@ -77,7 +84,7 @@ def build(day: Day) -> Today:
         blockers=day.blockers,
     )
     return Today(
-        title=f"Vacuums of the {_span(day)}",
+        title=_title(day),
         lead=text.printable(
             f"PostgreSQL {server.version.split()[0]}, {role}, {where}, "
             f"read {server.now.astimezone():%Y-%m-%d %H:%M %Z}; "
@@ -92,6 +99,7 @@ def build(day: Day) -> Today:
         problems=tuple(_capital(problem) for problem in _problems(day, status)),
         totals=totals,
         single_runs=single_runs(day),
+        times=_times(day),
         horizon=_horizon(day),
         tables=_tables(totals),
         decisions=_decisions(day),
@@ -99,9 +107,20 @@ def build(day: Day) -> Today:
     )
 
 
+def _title(day: Day) -> str:
+    if day.span is not None and day.span.until is not None:
+        return f"Vacuums on {day.span.begin.astimezone():%Y-%m-%d}"
+    return f"Vacuums of the {_span(day)}"
+
+
 def _span(day: Day) -> str:
     """Return "last day", or "last 5 h" if no more is known."""
-    return compute.last(day.since, day.server.now, "day")
+    if day.span is None:
+        return compute.last(day.since, day.server.now, "day")
+    hours = int((day.server.now - live_span.begin(day, day.span)) / live_span.HOUR)
+    if hours < 1:
+        return "last hour"
+    return f"last {compute.plural(hours // 24, 'day')}" if hours >= 72 else f"last {hours} h"
 
 
 def _capital(problem: str) -> str:
@@ -109,6 +128,10 @@ def _capital(problem: str) -> str:
 
 
 def _in_short(day: Day, totals: Sequence[TableTotal]) -> str:
+    if day.span is not None and not day.span.work and not day.span.counted:
+        return "Nothing is known of this time."
+    if not totals and day.span is not None and day.span.until is not None:
+        return "No vacuum ran."
     if not totals:
         return f"No vacuum ran in the {_span(day)}, and none is running."
     who: Counter[str] = Counter()
@@ -148,6 +171,8 @@ def single_runs(day: Day) -> str:
 
     The answer is empty if they show all of them.
     """
+    if day.span is not None:
+        return _span_runs(day, day.span)
     if not day.history or day.runs_since is None:
         return ""
     return (
@@ -155,6 +180,68 @@ def single_runs(day: Day) -> str:
         f"{day.runs_since.astimezone():%Y-%m-%d %H:%M}. "
         "Of earlier ones only those that are still kept are shown."
     )
+
+
+def _span_runs(day: Day, span: Span) -> str:
+    """Return what the plots over a longer span show, and what they cannot."""
+    step = "day" if live_span.is_by_day(day, span) else "hour"
+    said = [f"By the {step}."]
+    if day.since is not None:
+        said.append(f"Nothing is known of the time before {text.short(day.since)}.")
+    gaps = live_span.gaps(day, span)
+    if gaps:
+        named = [f"{text.short(begin)} to {text.short(end)}" for begin, end in gaps[:MOST_GAPS]]
+        more = f", and {len(gaps) - MOST_GAPS:,} more" if len(gaps) > MOST_GAPS else ""
+        said.append(
+            "Nothing was counted, because the server was down or sweep.mode was off: "
+            f"{'; '.join(named)}{more}."
+        )
+    if day.runs_since is None:
+        said.append("pgsweep runs still has each single run of this time.")
+    else:
+        said.append(f"pgsweep runs has each single run since {text.short(day.runs_since)}.")
+    return " ".join(said)
+
+
+def _times(day: Day) -> Table | None:
+    """Return what each hour or day of a longer span came to."""
+    if day.span is None:
+        return None
+    by_day = live_span.is_by_day(day, day.span)
+    columns = (
+        Column("Day" if by_day else "Hour"),
+        Column("Runs", right=True),
+        Column("Read", right=True),
+        Column("Dirtied", right=True),
+        Column("WAL", right=True),
+        Column("Rows inserted", right=True),
+        Column("Updated", right=True),
+        Column("Deleted", right=True),
+        Column("Transactions", right=True),
+    )
+    rows: list[tuple[str, ...]] = []
+    for one in live_span.stretches(day, day.span):
+        local = one.begin.astimezone()
+        when = f"{local:%Y-%m-%d}" if by_day else f"{local:%Y-%m-%d %H:%M}"
+        if not one.known:
+            rows.append((when, "not known", *[""] * (len(columns) - 2)))
+            continue
+        changes = (one.inserted, one.updated, one.deleted)
+        rows.append(
+            (
+                when,
+                f"{one.runs:,}",
+                *(megabytes(one.mb[kind]) for kind in live_sums.KINDS),
+                # Of the hour that it is, and of one without a count, nobody knows them.
+                *(text.count(value) if one.xids is not None else "" for value in changes),
+                text.count(one.xids) if one.xids is not None else "",
+            )
+        )
+    said = (
+        "What vacuums came to, what users did to rows of all tables, and how many transaction "
+        "ids were used. What users did is counted when an hour is over."
+    )
+    return Table(f"By the {'day' if by_day else 'hour'}", said, columns, tuple(rows))
 
 
 def megabytes(value: float) -> str:

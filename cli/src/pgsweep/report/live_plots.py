@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from pgsweep.model import Day
 from pgsweep.render import text
-from pgsweep.report import live_sums
+from pgsweep.report import live_span, live_sums
 from pgsweep.report.live_sums import STARTERS, TableTotal
 from pgsweep.report.palette import variable
 from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
@@ -42,19 +42,51 @@ def time_axis(day: Day, narrow: bool) -> Spec:
     begin, end = live_sums.span(day)
     long = end - begin > timedelta(hours=3)
     seconds = end - begin < timedelta(minutes=10)
+    days = end - begin > 1.5 * live_span.HOUR * 24
     return {
         "type": "temporal",
         "scale": {"type": "utc", "domain": [milliseconds(begin), milliseconds(end)]},
         "axis": {
             "title": None,
-            "format": "%H:%M:%S" if seconds else "%H:%M",
-            "tickCount": (4 if seconds else 5) if narrow else (12 if long else 8),
+            "format": "%H:%M:%S" if seconds else "%d %b" if days else "%H:%M",
+            "tickCount": (4 if seconds or days else 5) if narrow else (12 if long else 8),
             "grid": True,
             "labelFlush": False,
             "labelBound": True,
             "labelOverlap": True,
         },
     }
+
+
+def _unknown(day: Day, narrow: bool) -> list[Spec]:
+    """Return the grey stretches of which nothing is known. They are not stretches without work."""
+    gaps = live_span.gaps(day, day.span) if day.span is not None else []
+    if not gaps:
+        return []
+    values = [
+        {
+            "from": milliseconds(begin),
+            "to": milliseconds(end),
+            "about": f"not known: {text.short(begin)} to {text.short(end)}",
+        }
+        for begin, end in gaps
+    ]
+    return [
+        {
+            "data": {"values": values},
+            "mark": {"type": "rect", "color": variable("muted"), "opacity": 0.25},
+            "encoding": {
+                "x": {"field": "from", **time_axis(day, narrow)},
+                "x2": {"field": "to"},
+                "description": {"field": "about"},
+            },
+        }
+    ]
+
+
+def _when(day: Day, at: datetime) -> str:
+    """Return the local time of day, with the date where the plot shows several."""
+    return text.clock(at) if day.span is None else text.short(at)
 
 
 def _starter_colour(present: Sequence[str], narrow: bool) -> Spec:
@@ -112,7 +144,7 @@ def timeline(day: Day, totals: Sequence[TableTotal]) -> Plot:
                 "from": milliseconds(bar.begin),
                 "to": milliseconds(max(bar.end, bar.begin + closest)),
                 "about": f"{text.printable(bar.table)}, {WHO[bar.started_by]}, "
-                f"{text.clock(bar.begin)} to {text.clock(bar.end)}"
+                f"{_when(day, bar.begin)} to {_when(day, bar.end)}"
                 + (f", {bar.runs} runs" if bar.runs > 1 else ""),
             }
             for bar in bars
@@ -130,6 +162,7 @@ def timeline(day: Day, totals: Sequence[TableTotal]) -> Plot:
         return {
             "height": {"step": TALL_PX},
             "layer": [
+                *_unknown(day, width <= NARROW_PX),
                 {
                     "data": {"values": values},
                     "mark": {"type": "bar", "height": 10, "yOffset": 9, "cornerRadius": 1},
@@ -170,12 +203,11 @@ def throughput(day: Day) -> Plot:
                             "kind": label,
                             "low": round(below, 4),
                             "high": round(below + sums[kind], 4),
-                            "about": f"{text.clock(begin)}: {label} {sums[kind]:.2f} MB/s",
+                            "about": f"{_when(day, begin)}: {label} {sums[kind]:.2f} MB/s",
                         }
                     )
                     below += sums[kind]
-        return {
-            "height": 180 if narrow else 220,
+        bars: Spec = {
             "data": {"values": values},
             "mark": {"type": "bar", "binSpacing": 0},
             "encoding": {
@@ -204,11 +236,17 @@ def throughput(day: Day) -> Plot:
                 "description": {"field": "about"},
             },
         }
+        return {
+            "height": 180 if narrow else 220,
+            "layer": [*_unknown(day, narrow), bars],
+        }
 
-    sums = [sum(moved.values()) for _, _, moved in live_sums.rates(day, BINS_WIDE)]
+    rates = live_sums.rates(day, BINS_WIDE)
+    sums = [sum(moved.values()) for _, _, moved in rates] or [0.0]
+    stretch = max((end - begin for begin, end, _ in rates), default=live_span.HOUR)
     description = (
         f"on average {sum(sums) / len(sums):.2f} MB/s, at most {max(sums):.2f} MB/s "
-        f"in one {text.took((live_sums.span(day)[1] - live_sums.span(day)[0]) / BINS_WIDE)} stretch"
+        f"in one {text.took(stretch)} stretch"
     )
     return draw(plan, "MB/s read, dirtied and logged by vacuums", description, "throughput")
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pgsweep import compute
-from pgsweep.model import Day, HourOfTable, Progress, Run
+from pgsweep.model import Day, HourOfOne, HourOfTable, Progress, Run
+from pgsweep.report import live_span
 
 MB = 1024 * 1024
 # This span is shown even if all vacuums ran within seconds.
@@ -61,6 +62,9 @@ def whole(day: Day) -> tuple[Work, ...]:
 def span(day: Day) -> tuple[datetime, datetime]:
     """Return the stretch of time that the plots show: the day, or less if nothing ran before."""
     now = day.server.now
+    if day.span is not None:
+        end = live_span.end(day, day.span)
+        return min(live_span.begin(day, day.span), end - LEAST_SPAN), end
     first = min((row.started_at for row in whole(day) if row.started_at), default=now)
     begin = max(now - timedelta(hours=day.hours), first)
     return min(begin, now - LEAST_SPAN), now
@@ -81,7 +85,7 @@ def megabytes(row: Work | HourOfTable, block_size: int) -> dict[str, float]:
     }
 
 
-def starter(row: Work | HourOfTable) -> str:
+def starter(row: Work | HourOfTable | HourOfOne) -> str:
     """Return who started it. An unknown starter counts as manual."""
     return row.started_by if row.started_by in STARTERS else "manual"
 
@@ -131,6 +135,8 @@ def by_table(day: Day) -> list[TableTotal]:
 def timeline(day: Day, tables: Iterable[str], closest: timedelta) -> list[Bar]:
     """Return when the tables were vacuumed. Gaps of less than `closest` are closed."""
     wanted = set(tables)
+    if day.span is not None:
+        return _span_timeline(day, wanted)
     begin, now = span(day)
     rows = [row for row in whole(day) if row.started_at and compute.relation(row) in wanted]
     open_bars: dict[tuple[str, str], Bar] = {}
@@ -149,8 +155,35 @@ def timeline(day: Day, tables: Iterable[str], closest: timedelta) -> list[Bar]:
     return sorted([*bars, *open_bars.values()], key=lambda bar: (bar.table, bar.begin))
 
 
+def _span_timeline(day: Day, wanted: set[str]) -> list[Bar]:
+    """Return in which hours, or on which days, the tables were vacuumed."""
+    assert day.span is not None
+    runs: Counter[tuple[str, str, int]] = Counter()
+    stretches = live_span.stretches(day, day.span)
+    for row in day.span.tables:
+        name = compute.relation(row)
+        if name in wanted:
+            for number, one in enumerate(stretches):
+                if one.begin <= row.hour < one.end:
+                    runs[name, starter(row), number] += row.runs
+    bars = [
+        Bar(name, who, stretches[number].begin, stretches[number].end, number_of)
+        for (name, who, number), number_of in runs.items()
+    ]
+    return sorted(bars, key=lambda bar: (bar.table, bar.begin))
+
+
 def rates(day: Day, bins: int) -> list[tuple[datetime, datetime, dict[str, float]]]:
-    """Return MB/s in equal stretches of time, a vacuum's bytes spread evenly over its time."""
+    """Return MB/s in equal stretches of time, a vacuum's bytes spread evenly over its time.
+
+    Of a longer span it returns the hours or days of which something is known.
+    """
+    if day.span is not None:
+        return [
+            (one.begin, one.end, one.mb_per_s())
+            for one in live_span.stretches(day, day.span)
+            if one.known
+        ]
     begin, now = span(day)
     step = (now - begin) / bins
     sums = [dict.fromkeys(KINDS, 0.0) for _ in range(bins)]

@@ -123,8 +123,10 @@ def live(today: Today) -> str:
     lines = [f"# {plain(today.title)}", "", plain(today.lead), "", plain(today.text)]
     if today.problems:
         lines += ["", *(f"- {plain(problem)}" for problem in today.problems)]
-    for found in (today.horizon, today.tables, today.decisions, today.databases):
-        lines += _live_table(found)
+    if today.times is not None:
+        lines += ["", plain(today.single_runs)]
+    for found in (today.times, today.horizon, today.tables, today.decisions, today.databases):
+        lines += _live_table(found) if found is not None else []
     return "\n".join(lines)
 
 

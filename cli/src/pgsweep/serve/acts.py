@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import hmac
 import logging
 from collections.abc import Awaitable, Callable
-from urllib.parse import parse_qs
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -19,100 +16,32 @@ from pgsweep.render.text import printable
 from pgsweep.serve.desk import BusyError, Desk
 from pgsweep.serve.logs import say
 from pgsweep.serve.pages import NOW_S, PATIENCE_S, Pages
-from pgsweep.serve.signin import LASTS_S, SignIn, Visitor
+from pgsweep.serve.signing import Form, RefusedError, Signing, local, read_form
 
-LONGEST_FORM = 8192
 # For how long a table can be left alone.
 SNOOZES = ("30 min", "2 h", "8 h", "1 day")
 STEERS = ("slow", "hurry", "release", "cancel")
-
-Form = dict[str, str]
-
-
-class RefusedError(Exception):
-    """A form that is not taken."""
 
 
 class Acts:
     """Answers forms."""
 
-    def __init__(self, pages: Pages, sign_in: SignIn, desk: Desk) -> None:
+    def __init__(self, pages: Pages, signing: Signing, desk: Desk) -> None:
         # It has a session of its own, so that a button does not wait for pages.
-        self._pages, self._sign_in, self.desk = pages, sign_in, desk
+        self._pages, self._signing, self.desk = pages, signing, desk
 
     def routes(self) -> list[Route]:
         """Return the addresses."""
-        signing = [
-            Route("/signin", self._show_sign_in, methods=["GET"]),
-            Route("/signin", self._sign_in_now, methods=["POST"]),
-            Route("/signout", self._sign_out, methods=["POST"]),
-        ]
-        if not self._pages.acts:
-            return signing
         steers = [
             Route(f"/act/{name}", self._act(name, self._steer(name)), methods=["POST"])
             for name in STEERS
         ]
         return [
-            *signing,
             Route("/cancel/{pid:int}", self._ask_to_cancel, methods=["GET"]),
             *steers,
             Route("/act/vacuum", self._act("vacuum", _vacuum), methods=["POST"]),
             Route("/act/snooze", self._act("snooze", _snooze), methods=["POST"]),
         ]
-
-    # -- signing in --------------------------------------------------------------
-
-    async def _show_sign_in(self, request: Request) -> Response:
-        return self._form(request, local(request.query_params.get("to", "/")))
-
-    def _form(self, request: Request, to: str, trouble: str = "", status: int = 200) -> Response:
-        who = self._pages.who(request)
-        values = {"to": to, "wrong": trouble}
-        return self._pages.answer(request, who, "signin.html.j2", values, status)
-
-    async def _sign_in_now(self, request: Request) -> Response:
-        try:
-            form = await read_form(request)
-        except RefusedError as exc:
-            return PlainTextResponse(f"{exc}\n", 400)
-        to = local(form.get("to", "/"))
-        client = request.client.host if request.client else ""
-        if self._sign_in.closed(client):
-            return self._form(request, to, "Too many wrong tokens. Wait half a minute.", 429)
-        cookie = self._sign_in.enter(form.get("token", ""), client)
-        if cookie is None:
-            say(logging.WARNING, "wrong token", client=client)
-            return self._form(request, to, "That is not the token.", 403)
-        say(logging.INFO, "signed in", client=client)
-        answer = RedirectResponse(to, 303)
-        answer.set_cookie(
-            self._sign_in.cookie,
-            cookie,
-            max_age=int(LASTS_S),
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
-        )
-        return answer
-
-    async def _sign_out(self, request: Request) -> Response:
-        try:
-            self._check(request, await read_form(request))
-        except RefusedError as exc:
-            return PlainTextResponse(f"{exc}\n", 403)
-        self._sign_in.leave(request.cookies.get(self._sign_in.cookie))
-        answer = RedirectResponse("/", 303)
-        answer.delete_cookie(self._sign_in.cookie)
-        return answer
-
-    def _check(self, request: Request, form: Form) -> Visitor:
-        visitor = self._sign_in.visitor(request.cookies.get(self._sign_in.cookie))
-        if visitor is None:
-            raise RefusedError("Sign in first.")
-        if not hmac.compare_digest(form.get("csrf", "").encode(), visitor.csrf.encode()):
-            raise RefusedError("This form is too old, or not ours. Load the page again.")
-        return visitor
 
     # -- acting ------------------------------------------------------------------
 
@@ -122,7 +51,7 @@ class Acts:
         async def act(request: Request) -> Response:
             try:
                 form = await read_form(request)
-                visitor = self._check(request, form)
+                visitor = self._signing.check(request, form)
             except RefusedError as exc:
                 return PlainTextResponse(f"{exc}\n", 403)
             try:
@@ -245,33 +174,3 @@ def number(form: Form, name: str) -> int:
     if not fits or int(value) >= 1 << 32:
         raise errors.UsageError(f'the form has no number "{name}"')
     return int(value)
-
-
-def local(to: str) -> str:
-    """Return an address of these pages. Any other one, which a link may have, is the first page."""
-    fine = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
-    return to if fine and to.isascii() else "/"
-
-
-async def read_form(request: Request) -> Form:
-    """Return the fields of a form, each once."""
-    try:
-        body = await asyncio.wait_for(_body(request), PATIENCE_S)
-    except asyncio.TimeoutError:
-        raise RefusedError("The form took too long.") from None
-    except ClientDisconnect:
-        raise RefusedError("The form is not complete.") from None
-    try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20)
-    except (UnicodeDecodeError, ValueError) as exc:
-        raise RefusedError("This is no form.") from exc
-    return {name: values[0] for name, values in fields.items()}
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST_FORM:
-            raise RefusedError("The form is too long.")
-    return body

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.metrics_core import Metric
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
+from pgsweep.fleet.lookout import Lookout
 from pgsweep.metrics import exposition
+from pgsweep.metrics.fleet import fleet
 from pgsweep.serve.acts import Acts
 from pgsweep.serve.collector import Collector
 from pgsweep.serve.diary import keep
+from pgsweep.serve.fleet_pages import FleetPages, keep_log
 from pgsweep.serve.guard import Guard
+from pgsweep.serve.node_pages import NodePages
 from pgsweep.serve.pages import Pages
+from pgsweep.serve.signin import SignIn
+from pgsweep.serve.signing import Signing
 
 # Prometheus says itself for how long it waits. A part of it is for the way.
 SCRAPE_HEADER = "x-prometheus-scrape-timeout-seconds"
@@ -31,6 +40,7 @@ def application(
     limit: int,
     timeout_s: float,
     pages: Pages,
+    signing: Signing | None,
     acts: Acts | None,
     hosts: Iterable[str],
 ) -> Starlette:
@@ -45,9 +55,7 @@ def application(
     async def metrics(request: Request) -> Response:
         outcome = await collector.outcome(patience(request.headers.get(SCRAPE_HEADER), timeout_s))
         found = [*exposition.families(outcome.reading, collector.health, limit), *process.collect()]
-        content, content_type = exposition.page(found, request.headers.get("accept", ""))
-        headers = {"content-type": content_type, "cache-control": "no-store"}
-        return Response(content, headers=headers)
+        return _exposed(request, found)
 
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
@@ -61,11 +69,50 @@ def application(
         await asyncio.gather(*ends)
 
     routes = [Route("/metrics", metrics), *pages.routes()]
+    if signing is not None:
+        routes += signing.routes()
     if acts is not None:
         routes += acts.routes()
     return Starlette(
         routes=routes, middleware=[Middleware(Guard, hosts=tuple(hosts))], lifespan=life
     )
+
+
+def fleet_application(lookout: Lookout, sign_in: SignIn | None, hosts: Iterable[str]) -> Starlette:
+    """Return the application of a fleet. Nothing is changed there."""
+    pages, nodes = FleetPages(lookout, sign_in), NodePages(lookout, sign_in)
+    signing = None if sign_in is None else Signing(pages, sign_in)
+    process = ProcessCollector(registry=CollectorRegistry())
+    scrapes = itertools.count(1)
+
+    async def metrics(request: Request) -> Response:
+        seen = lookout.seen
+        found = fleet(seen, next(scrapes), time.monotonic(), time.time(), lookout.stale_after_s)
+        return _exposed(request, [*found, *process.collect()])
+
+    @asynccontextmanager
+    async def life(_app: Starlette) -> AsyncIterator[None]:
+        lookout.start()
+        pages.desk.start()
+        tasks = [asyncio.create_task(each) for each in (keep_log(lookout), nodes.keep())]
+        yield
+        for task in tasks:
+            task.cancel()
+        lookout.stop()
+        await asyncio.gather(pages.desk.stop(END_PATIENCE_S), nodes.stop())
+
+    routes: list[BaseRoute] = [Route("/metrics", metrics), *pages.routes(), nodes.route()]
+    if signing is not None:
+        routes += signing.routes()
+    return Starlette(
+        routes=routes, middleware=[Middleware(Guard, hosts=tuple(hosts))], lifespan=life
+    )
+
+
+def _exposed(request: Request, found: Iterable[Metric]) -> Response:
+    """Return metrics in the format that the scraper prefers."""
+    content, content_type = exposition.page(found, request.headers.get("accept", ""))
+    return Response(content, headers={"content-type": content_type, "cache-control": "no-store"})
 
 
 def patience(header: str | None, timeout_s: float) -> float:

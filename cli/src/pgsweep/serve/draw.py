@@ -64,10 +64,10 @@ def draw(day: Day, notes: Notes) -> Plots:
     }
     if any(total.cost for total in totals):
         drawn["cost"] = live_plots.top_tables(totals)
-    begin, _ = live_sums.span(day)
+    begin, end = live_sums.span(day)
     shown = Notes(
-        tuple(minute for minute in notes.minutes if minute.at >= begin),
-        tuple(at for at in notes.checkpoints if at >= begin),
+        tuple(minute for minute in notes.minutes if begin <= minute.at <= end),
+        tuple(at for at in notes.checkpoints if begin <= at <= end),
     )
     if shown.minutes:
         drawn["budget"] = diary_plots.budget(day, shown)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime, timezone
-from functools import cache
-from importlib import resources
-from typing import Any
+from datetime import date, datetime, timedelta, timezone
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from pgsweep import errors, sources
 from pgsweep.db import Session
 from pgsweep.model import Day, Snapshot
-from pgsweep.report import live_model, palette
-from pgsweep.serve import draw, html, views
+from pgsweep.report import live_model
+from pgsweep.serve import draw, views
 from pgsweep.serve.desk import BusyError, Desk
 from pgsweep.serve.diary import Diary
 from pgsweep.serve.diary_plots import Notes
-from pgsweep.serve.guard import is_here
-from pgsweep.serve.signin import SignIn, Visitor
+from pgsweep.serve.frame import Frame, Values, Who, static
+from pgsweep.serve.signin import SignIn
 from pgsweep.watcher import Watcher
 
 # How old what is shown may be, and for how long a page waits for the server, in seconds.
@@ -34,6 +29,9 @@ DAY_S = 60.0
 PATIENCE_S = 10.0
 # A page that is opened waits less long. It is shown then without its contents, and gets them.
 FIRST_S = 0.15
+ONE_DAY = timedelta(days=1)
+# No archive is older.
+FIRST_YEAR = 2020
 
 NAV = (
     ("/", "Now"),
@@ -46,45 +44,25 @@ NAV = (
     ("/audit", "Audit"),
     ("/trial", "Trial"),
 )
-TYPES = {"style.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8"}
-
-Values = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Who:
-    """Who looks: somebody on this machine, or who has signed in, or both."""
-
-    visitor: Visitor | None
-    # Whether buttons are shown.
-    acts: bool
-
-    @property
-    def csrf(self) -> str:
-        """Return what a form has to carry."""
-        return self.visitor.csrf if self.visitor is not None else ""
+# The page of a fleet, to which those of its nodes lead back.
+FLEET = ("/", "Fleet")
 
 
-@cache
-def asset(name: str) -> tuple[bytes, str]:
-    """Return a file of the package and its digest, which is a part of its address."""
-    content = resources.files("pgsweep.serve").joinpath(f"static/{name}").read_text()
-    if name == "style.css":
-        content = palette.style() + content
-    data = content.encode()
-    return data, hashlib.sha256(data).hexdigest()[:16]
+class Pages(Frame):
+    """Answers the requests for pages of one server."""
 
-
-def address(name: str) -> str:
-    """Return the address of a file of the package."""
-    return f"/static/{asset(name)[1]}/{name}"
-
-
-class Pages:
-    """Answers the requests for pages."""
-
-    def __init__(self, desk: Desk, sign_in: SignIn | None, acts: bool) -> None:
-        self.desk, self.sign_in, self.acts = desk, sign_in, acts
+    def __init__(
+        self,
+        desk: Desk,
+        sign_in: SignIn | None,
+        acts: bool,
+        base: str = "",
+        node: str = "",
+    ) -> None:
+        """Of a node of a fleet the addresses begin with `base`."""
+        nav = tuple((f"{base}{href}", name) for href, name in NAV)
+        super().__init__(sign_in, acts, ((FLEET, *nav) if node else nav), base, node)
+        self.desk = desk
         self._drawing = asyncio.Lock()
         self._drawn: tuple[Day, Values] | None = None
         self.diary = Diary()
@@ -103,56 +81,8 @@ class Pages:
             Route("/budget", self._page("budget.html.j2", self._budget, 2)),
             Route("/audit", self._page("audit.html.j2", self._audit, 5)),
             Route("/trial", self._page("trial.html.j2", self._trial, 15)),
-            Route("/static/{digest}/{name}", _static),
+            Route("/static/{digest}/{name}", static),
         ]
-
-    # -- who may look ------------------------------------------------------------
-
-    def who(self, request: Request) -> Who | None:
-        """Return who looks. None means that nobody may who looks like this."""
-        visitor = None
-        if self.sign_in is not None:
-            visitor = self.sign_in.visitor(request.cookies.get(self.sign_in.cookie))
-        if visitor is None and not is_here(request.scope):
-            return None
-        return Who(visitor, self.acts and visitor is not None)
-
-    def turned_away(self, request: Request) -> Response:
-        """Return the answer for those who may not look."""
-        if self.sign_in is None:
-            return PlainTextResponse(
-                "These pages are for the machine that pgsweep serve runs on. "
-                "With --token-file others can sign in.\n",
-                403,
-            )
-        return RedirectResponse(f"/signin?to={request.url.path}", 303)
-
-    def answer(
-        self, request: Request, who: Who | None, template: str, values: Values, status: int = 200
-    ) -> Response:
-        """Return a page."""
-        visitor = who.visitor if who is not None else None
-        said, failed = (visitor.said, visitor.failed) if visitor is not None else ("", False)
-        part = "part" in request.query_params
-        if visitor is not None and not part:
-            visitor.said = ""
-        filled = {
-            "path": request.url.path,
-            "nav": NAV,
-            "part": part,
-            "who": who,
-            "may_sign_in": self.sign_in is not None and self.acts,
-            "said": said,
-            "failed": failed,
-            "style": address("style.css"),
-            "script": address("live.js"),
-            "top": None,
-            "trouble": None,
-            "reading": False,
-            "every_s": 0,
-            **values,
-        }
-        return HTMLResponse(html.environment().get_template(template).render(filled), status)
 
     def _page(
         self, template: str, find: Callable[[Request, float], Awaitable[Values]], every_s: int
@@ -202,7 +132,7 @@ class Pages:
             found,
             asked.get("find", "")[:200],
             asked.get("by", "score"),
-            catalogs=request.url.path == "/catalogs",
+            catalogs=self.path(request) == "/catalogs",
         )
         return {"tables": shown, "orders": tuple(views.ORDERS)}
 
@@ -233,14 +163,22 @@ class Pages:
         found = await self.desk.look("trial", views.read_trial, NOW_S * 5, patience_s)
         return {"trial": None if found is None else views.trial(found)}
 
-    async def _day(self, _: Request, patience_s: float) -> Values:
-        day = await self.desk.look("day", read_day, DAY_S, patience_s)
+    async def _day(self, request: Request, patience_s: float) -> Values:
+        wanted = past_date(request.query_params.get("of"))
+        day = await self.desk.look(
+            ("day", wanted), lambda session: read_day(session, wanted), DAY_S, patience_s
+        )
         try:
             # Drawing goes on where a page has waited long enough.
             drawn = await asyncio.wait_for(asyncio.shield(self._plots(day)), patience_s)
         except asyncio.TimeoutError:
             raise BusyError("the plots are being drawn") from None
-        return {"today": live_model.build(day), "diary_since": self.diary.since, **drawn}
+        return {
+            "today": live_model.build(day),
+            "diary_since": self.diary.since,
+            **neighbours(wanted),
+            **drawn,
+        }
 
     async def _plots(self, day: Day) -> Values:
         """Draw a day once, beside the event loop and whoever reads the server."""
@@ -252,15 +190,54 @@ class Pages:
             return self._drawn[1]
 
 
-def read_day(session: Session) -> Day:
-    """Read the last day."""
+def past_date(text: str | None) -> date | None:
+    """Return the day of an address. None means the last 24 hours."""
+    if text is None:
+        return None
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        raise errors.UsageError("there is no such day") from None
+    if found.year < FIRST_YEAR:
+        raise errors.UsageError("nobody kept that day")
+    if found >= today():
+        raise errors.UsageError("that day is not over yet", "The last 24 hours are under Day.")
+    return found
+
+
+def today() -> date:
+    """Return the day that it is here."""
+    return datetime.now(timezone.utc).astimezone().date()
+
+
+def midnight(day: date) -> datetime:
+    """Return when a day begins here."""
+    return datetime(day.year, day.month, day.day).astimezone()
+
+
+def neighbours(day: date | None) -> Values:
+    """Return the days before and after the one that is shown. None as the one after is today."""
+    if day is None:
+        return {"of": None, "before": today() - ONE_DAY}
+    after = day + ONE_DAY
+    return {
+        "of": day,
+        "before": day - ONE_DAY,
+        "after": after if after < today() else None,
+    }
+
+
+def read_day(session: Session, wanted: date | None) -> Day:
+    """Read the last day, or an earlier one."""
     if not session.views().extension:
         raise errors.UsageError(
             f'database "{session.dbname}" has no pg_sweep, and nobody else keeps a day',
             "Run CREATE EXTENSION pg_sweep there.",
         )
     session.require_extension()
-    return sources.day(session)
+    if wanted is None:
+        return sources.day(session)
+    return sources.span(session, midnight(wanted), midnight(wanted + ONE_DAY))
 
 
 def oid(text: str) -> int:
@@ -268,15 +245,3 @@ def oid(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 10 or int(text) >= 1 << 32:
         raise errors.UsageError("there is no such table")
     return int(text)
-
-
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in TYPES:
-        return PlainTextResponse("not found\n", 404)
-    content, digest = asset(name)
-    # Its address changes with its content.
-    keep = "public, max-age=31536000, immutable"
-    if request.path_params["digest"] != digest:
-        keep = "no-store"
-    return Response(content, headers={"content-type": TYPES[name], "cache-control": keep})

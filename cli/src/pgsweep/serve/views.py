@@ -28,8 +28,9 @@ from pgsweep.model import (
     TableKey,
     TriedTable,
     Waiting,
+    Worth,
 )
-from pgsweep.render import answers, budgets, columns, header, story, trials
+from pgsweep.render import answers, budgets, columns, header, story, trials, worths
 from pgsweep.render.grid import titled
 from pgsweep.render.text import printable
 from pgsweep.serve.html import Sheet, meaning, plain, sheet
@@ -269,6 +270,8 @@ class OneTable:
     decisions: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     causes: tuple[Cause, ...]
+    worth: str | None
+    worth_facts: tuple[tuple[str, str], ...]
     runs: Sheet | None
     hours: Sheet | None
     notes: tuple[str, ...]
@@ -282,6 +285,7 @@ class Story:
     table: Table | None
     causes: tuple[Cause, ...]
     dbname: str
+    worth: Worth | None = None
 
 
 def read_table(session: Session, datid: int, relid: int) -> Story:
@@ -291,13 +295,14 @@ def read_table(session: Session, datid: int, relid: int) -> Story:
     history = Watcher().history(session, key)
     if datid in (0, session.datid()):
         table, causes = sources.table(session, relid)
-        return Story(history, table, causes, session.dbname)
+        return Story(history, table, causes, session.dbname, sources.worth(session, relid))
     names = {row.datid: row.datname for row in core_views.databases(session)}
     if datid not in names:
         raise errors.UsageError("the database of this table does not exist any more")
     with session.beside(names[datid]) as other:
         table, causes = sources.table(other, relid)
-    return Story(history, table, causes, names[datid])
+        worth = sources.worth(other, relid)
+    return Story(history, table, causes, names[datid], worth)
 
 
 def one_table(found: Story, datid: int, relid: int) -> OneTable:
@@ -317,6 +322,8 @@ def one_table(found: Story, datid: int, relid: int) -> OneTable:
         decisions=tuple(_decision(row, at) for row in history.decisions),
         facts=() if table is None else _facts(table, at),
         causes=found.causes,
+        worth=None if found.worth is None else worths.sentence(found.worth),
+        worth_facts=() if found.worth is None else worths.facts(found.worth, at),
         runs=sheet(of_runs, history.runs, MB_PER_S | {"WAL": ""}, head="ENDED")
         if history.runs
         else None,

@@ -1,1 +1,1 @@
-"""`pgsweep top`: pure key handling, a fetching thread, and a thin Textual application."""
+"""`pgsweep top`: pure key handling, a fetching thread, and thin Textual applications."""

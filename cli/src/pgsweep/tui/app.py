@@ -5,6 +5,7 @@ It draws what render.screen says, and does what tui.state decides.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from rich.text import Text
@@ -127,15 +128,20 @@ class TopApp(App[None]):
         interval_s: float = 1.0,
         act: bool = False,
         ends_in_s: float | None = None,
+        connect: Callable[[], Session] | None = None,
     ) -> None:
+        """Watch by a session, or by one that `connect` opens for a node of a fleet."""
         super().__init__(ansi_color=True)
-        self.ui = UiState(interval_s=interval_s, act=act)
+        self.ui = UiState(interval_s=interval_s, act=act, in_fleet=connect is not None)
         self.snapshot: Snapshot | None = None
         self.history: TableHistory | None = None
         self._ends_in_s = ends_in_s
         self._fetcher: Fetcher | None = None
         if session is not None:
+            connect = session.again
+        if connect is not None:
             self._fetcher = Fetcher(
+                connect,
                 session,
                 interval_s,
                 on_snapshot=lambda snapshot: self._post(Fetched(snapshot)),

@@ -41,7 +41,8 @@ class Fetcher(threading.Thread):
 
     def __init__(
         self,
-        session: Session,
+        connect: Callable[[], Session],
+        session: Session | None,
         interval_s: float,
         on_snapshot: Callable[[Snapshot], None],
         on_trouble: Callable[[str], None],
@@ -50,8 +51,8 @@ class Fetcher(threading.Thread):
     ) -> None:
         # The thread is a daemon because quitting must not wait for a server that does not answer.
         super().__init__(name="pgsweep-fetch", daemon=True)
-        self._session: Session | None = session
-        self._reconnect = session.again
+        self._session = session
+        self._connect = connect
         self._interval_s = interval_s
         self._paused = False
         self._stopping = False
@@ -101,7 +102,7 @@ class Fetcher(threading.Thread):
 
     def _step(self) -> None:
         if self._session is None:
-            self._session = self._reconnect()
+            self._session = self._connect()
         while not self._asked.empty():
             self._act_one(self._session, self._asked.get())
         if not self._paused:

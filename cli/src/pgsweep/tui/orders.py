@@ -93,7 +93,7 @@ def _rows(panel: Panel, rows: Sequence[T], ui: UiState) -> tuple[T, ...]:
     index = ui.order.get(panel, 0)
     if index:
         value = ORDERS[panel][index - 1].value
-        kept.sort(key=lambda row: _rank(value(row)))
+        kept.sort(key=lambda row: rank(value(row)))
     return tuple(kept)
 
 
@@ -101,7 +101,7 @@ def _named(row: Progress | Run | Database | Waiting) -> str:
     return (row.datname if isinstance(row, Database) else compute.relation(row)).casefold()
 
 
-def _rank(value: float | str | None) -> tuple[bool, float, str]:
+def rank(value: float | str | None) -> tuple[bool, float, str]:
     """Return a key by which the greatest number, or the first name, comes first."""
     if isinstance(value, str):
         return False, 0.0, value

@@ -89,6 +89,8 @@ class UiState:
 
     interval_s: float = 1.0
     act: bool = False
+    # It is a node of a fleet, and the end of it leads back there.
+    in_fleet: bool = False
     focus: Panel = Panel.PROGRESS
     frozen: bool = False
     help: bool = False
@@ -165,6 +167,8 @@ def handle_key(
         return replace(ui, frozen=False), Action.REFRESH
     if ui.story is not None:
         return _read(ui, key), Action.NONE
+    if key == "escape" and ui.in_fleet and not ui.filter:
+        return ui, Action.QUIT
     if key == "enter":
         ui = _open(ui, snapshot)
         return ui, Action.REFRESH if ui.story is not None else Action.NONE

@@ -13,9 +13,10 @@ from pgsweep.tune.settings import Change, Setting
 # A session notices a reload when it is idle next.
 RELOAD_S = 5.0
 NO_ALTER_SYSTEM = "Use --format to print the settings, and put them where they are managed."
+BY_PATRONI = "Use --format patroni, and put the lines into patronictl edit-config."
 
 
-def require_possible(session: Session, names: Iterable[str]) -> str:
+def require_possible(session: Session, names: Iterable[str], by_patroni: str = BY_PATRONI) -> str:
     """Return the server's identifier. Raise when its settings may not be changed by us."""
     wanted = tuple(names)
     facts = session.tune_facts()
@@ -23,7 +24,7 @@ def require_possible(session: Session, names: Iterable[str]) -> str:
         raise errors.UsageError(
             f"this server is managed by Patroni ({', '.join(facts.patroni)}), "
             "which would not know of ALTER SYSTEM",
-            "Use --format patroni, and put the lines into patronictl edit-config.",
+            by_patroni,
         )
     if facts.allow_alter_system == "off":
         raise errors.UsageError("allow_alter_system is off on this server", NO_ALTER_SYSTEM)

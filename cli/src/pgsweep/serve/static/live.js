@@ -48,7 +48,7 @@
     const named = document.getElementById("named");
     if (named !== null) {
       document.querySelector("h1").textContent = named.textContent;
-      document.title = `${named.textContent} · pg_sweep`;
+      document.title = `${named.textContent} · ${live.dataset.of}`;
     }
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     live.querySelectorAll(".scroll").forEach((each, i) => (each.scrollLeft = scrolled[i] ?? 0));

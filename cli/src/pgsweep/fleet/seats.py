@@ -1,0 +1,98 @@
+"""A seat for each node of a fleet: its session, kept from one look to the next.
+
+A node that has not answered is not asked again before it has. So however long it hangs, it costs
+one thread and one session.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from pgsweep import db, errors
+from pgsweep.db import Session
+from pgsweep.fleet.asking import Answer, Deadline, answers
+from pgsweep.fleet.node import Node
+from pgsweep.fleet.providers import target_of
+
+T = TypeVar("T")
+
+
+class Seats:
+    """Sessions to many nodes. Asking is for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: dict[Node, Session] = {}
+        self._busy: dict[Node, float] = {}
+
+    def __enter__(self) -> Seats:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sessions that nobody hangs in."""
+        with self._lock:
+            sessions = list(self._free.values())
+            self._free.clear()
+        for session in sessions:
+            session.close()
+
+    def ask(
+        self, nodes: Sequence[Node], question: Callable[[Session, Node], T], deadline_s: float
+    ) -> tuple[Answer[T], ...]:
+        """Return each node's answer, in their order, within so many seconds."""
+        found = dict(self.answers(nodes, question, deadline_s))
+        return tuple(found[index] for index in range(len(nodes)))
+
+    def answers(
+        self, nodes: Sequence[Node], question: Callable[[Session, Node], T], deadline_s: float
+    ) -> Iterator[tuple[int, Answer[T]]]:
+        """Yield each node's answer, with the node's index, as it comes."""
+        deadline = Deadline(deadline_s)
+
+        def run(node: Node) -> T:
+            return self._ask(node, question, deadline)
+
+        return answers(nodes, run, deadline)
+
+    def keep(self, nodes: Sequence[Node]) -> None:
+        """End the sessions to all other nodes: these are not asked any more."""
+        with self._lock:
+            gone = [self._free.pop(node) for node in self._free.keys() - set(nodes)]
+        for session in gone:
+            session.close()
+
+    def _ask(self, node: Node, question: Callable[[Session, Node], T], deadline: Deadline) -> T:
+        with self._lock:
+            since = self._busy.get(node)
+            if since is not None:
+                waited = time.monotonic() - since
+                raise errors.CannotConnectError(f"no answer for {waited:.0f} s")
+            self._busy[node] = time.monotonic()
+            session = self._free.pop(node, None)
+        kept: Session | None = None
+        try:
+            if session is None:
+                session = db.connect(target_of(node), extra=db.KEEPALIVES)
+            if not deadline.left:
+                # Nobody waits for it any more. What acts must not begin now.
+                raise errors.CannotConnectError("connected too late")
+            value = question(session, node)
+            kept = session
+            return value
+        except errors.PgsweepError as exc:
+            if not isinstance(exc, errors.ConnectionLostError):
+                kept = session
+            raise
+        finally:
+            with self._lock:
+                self._busy.pop(node, None)
+                if kept is not None:
+                    self._free[node] = kept
+            if kept is None and session is not None:
+                session.close()

@@ -1,0 +1,141 @@
+"""Settings of whole servers: ALTER SYSTEM where nobody else manages them, Patroni where it does.
+
+Patroni writes the server's files from its dynamic configuration, and passes some settings on the
+command line. What ALTER SYSTEM wrote would hold on one member only, and win there over whatever
+Patroni says later. So its members are never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from pgsweep import errors
+from pgsweep.db import Session
+from pgsweep.fleet import arrival, patroni
+from pgsweep.fleet.node import Node
+from pgsweep.fleet.patroni import Cluster
+from pgsweep.page import Page
+from pgsweep.render import as_json
+from pgsweep.tune import change
+
+# A member writes its files within Patroni's loop_wait. This is for the rest.
+RELOAD_S = 3.0
+BY_PATRONI = (
+    "Name its cluster by --patroni URL, with --patch-config, or use patronictl edit-config."
+)
+
+
+@dataclass(frozen=True)
+class Managed:
+    """A Patroni cluster among the nodes, and the nodes that it manages."""
+
+    cluster: Cluster
+    group: str
+    nodes: tuple[Node, ...]
+
+
+def managed(nodes: Sequence[Node], clusters: Sequence[Cluster]) -> tuple[Managed, ...]:
+    """Return the Patroni clusters to which nodes belong."""
+    found = []
+    for cluster in clusters:
+        mine = tuple(node for node in nodes if node.patroni == cluster.urls)
+        if mine:
+            found.append(Managed(cluster, mine[0].group, mine))
+    return tuple(found)
+
+
+def alter(session: Session, values: Mapping[str, str | None]) -> Page:
+    """Set settings of a server by ALTER SYSTEM, all of them or none. None removes one."""
+    change.require_possible(session, values, BY_PATRONI)
+    before = session.current(list(values))
+    done: list[str] = []
+    try:
+        for name, value in values.items():
+            done.append(name)
+            session.alter_system(name, value)
+    except errors.DatabaseError:
+        for name in done:
+            session.alter_system(name, before[name].auto)
+        raise
+    session.reload()
+    after = session.current(list(values))
+    waits = [name for name in values if not after[name].applied]
+    lines = [_said(name, value, before[name].auto) for name, value in values.items()]
+    if waits:
+        lines.append(f"{', '.join(waits)} takes effect only after a restart")
+    were = {name: before[name].auto for name in values}
+    return Page(
+        lines=lambda _: [Text(line) for line in ["; ".join(lines)]],
+        document=lambda: as_json.dump({"before": were, "settings": dict(values)}),
+        undo=undo_words(were),
+    )
+
+
+def _said(name: str, value: str | None, before: str | None) -> str:
+    now = f"is {value} now" if value is not None else "is not set by ALTER SYSTEM any more"
+    was = f"it was {before}" if before is not None else "it was not set by ALTER SYSTEM"
+    return f"{name} {now}, {was}"
+
+
+def undo_words(before: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return the words that bring back what there was."""
+    back = [f"{name}={value}" for name, value in before.items() if value is not None]
+    removed = [word for name, old in before.items() if old is None for word in ("--reset", name)]
+    return ("set", *back, *removed)
+
+
+@dataclass(frozen=True)
+class Patched:
+    """A change of Patroni's dynamic configuration that was made."""
+
+    url: str
+    before: Mapping[str, str | None]
+    # how long its members may take for it
+    patience_s: float
+
+    @property
+    def undo(self) -> tuple[str, ...]:
+        """Return the words that bring back what there was."""
+        return (*undo_words(self.before), "--patch-config")
+
+
+def patch(one: Managed, values: Mapping[str, str | None], timeout_s: float) -> Patched:
+    """Change Patroni's dynamic configuration. It reaches all members, also those not picked."""
+    there = patroni.configuration(one.cluster, timeout_s)
+    before = {
+        name: None if there.parameters.get(name) is None else _text(there.parameters[name])
+        for name in values
+    }
+    url = patroni.patch(one.cluster, values, timeout_s)
+    return Patched(url, before, there.loop_wait_s + RELOAD_S)
+
+
+def arrived(session: Session, values: Mapping[str, str | None], done: Patched) -> Page:
+    """Wait until a change has come to a member. Raise if it does not go by it."""
+    line = arrival.wait(session, values, done.patience_s)
+    return Page(
+        lines=lambda _: [Text(line)],
+        document=lambda: as_json.dump({"before": dict(done.before), "settings": dict(values)}),
+        undo=done.undo,
+    )
+
+
+def require_known(session: Session, values: Mapping[str, str | None]) -> None:
+    """Raise if the server has no such setting. Patroni takes any name, and the server does not."""
+    wanted = [name for name, value in values.items() if value is not None]
+    for one in arrival.read(session, wanted):
+        if one.shown is None:
+            raise errors.QueryError(
+                f'this server has no setting "{one.name}"',
+                "Is it written well? A library's settings are known once it is loaded.",
+            )
+
+
+def _text(value: object) -> str:
+    """Return a value of Patroni's configuration as PostgreSQL takes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,45 @@
+"""A thousand nodes: a session for each, and none more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fleets import node
+from pgsweep import db
+from pgsweep.fleet.seats import Seats
+
+NODES = 1000
+
+
+class Sessions:
+    """Sessions that are none, counted."""
+
+    def __init__(self) -> None:
+        self.opened: list[Sessions] = []
+        self.closed: list[Sessions] = []
+
+    def connect(self, *_: Any, **__: Any) -> Sessions:
+        """Open one, in any thread."""
+        self.opened.append(self)
+        return self
+
+    def close(self) -> None:
+        """Close one."""
+        self.closed.append(self)
+
+
+def test_a_thousand_nodes_take_a_session_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions()
+    monkeypatch.setattr(db, "connect", sessions.connect)
+    nodes = [node(f"n{i}") for i in range(NODES)]
+    with Seats() as seats:
+        for _ in range(2):
+            answers = seats.ask(nodes, lambda _, asked: asked.name, 60)
+            assert [answer.value for answer in answers] == [one.name for one in nodes]
+            assert not any(answer.silent for answer in answers)
+        # The second look has opened none.
+        assert len(sessions.opened) == NODES
+        assert not sessions.closed
+    assert len(sessions.closed) == NODES

@@ -1,0 +1,363 @@
+/*
+ * policy/worth.c
+ *		What does garbage cost, and what did a vacuum bring?  Pure.
+ */
+#include "worth.h"
+
+#include <math.h>
+#include <string.h>
+
+static double
+not_negative(double value)
+{
+	return value > 0 ? value : 0;
+}
+
+static double
+lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+double
+worth_levels(double pages)
+{
+	return pages <= 1 ? 1 : 1 + ceil(log(pages) / log(WORTH_FANOUT));
+}
+
+/* ----
+ * Counting
+ * ----
+ */
+
+static bool
+went_back(const WorthCounters *then, const WorthCounters *now)
+{
+	return now->indexes != then->indexes || now->scans < then->scans ||
+		now->index_fetched < then->index_fetched || now->index_read < then->index_read ||
+		now->fetched < then->fetched || now->read < then->read ||
+		now->table_scans < then->table_scans || now->analyzes < then->analyzes ||
+		now->inserted < then->inserted || now->updated < then->updated ||
+		now->hot_updated < then->hot_updated || now->deleted < then->deleted;
+}
+
+/*
+ * Takes off what writing took.  Which of the blocks were read is not known, so
+ * it is the same share.
+ */
+static void
+take_off(double written, double *fetched, double *read)
+{
+	double		left = not_negative(*fetched - written);
+
+	*read = *fetched > 0 ? *read * left / *fetched : 0;
+	*fetched = left;
+}
+
+/*
+ * A new row takes a way down each index, and a page of the table.  An update
+ * is that and the old row's page, or in the case of HOT that page alone.
+ */
+bool
+worth_between(const WorthCounters *then, const WorthCounters *now, double levels, WorthSum *sum)
+{
+	double		inserted = (double) (now->inserted - then->inserted);
+	double		updated = (double) (now->updated - then->updated);
+	double		hot = (double) (now->hot_updated - then->hot_updated);
+	double		deleted = (double) (now->deleted - then->deleted);
+	double		cold = not_negative(updated - hot);
+	double		into_indexes = (inserted + cold) * levels;
+	double		into_table = inserted + updated + cold + deleted;
+
+	memset(sum, 0, sizeof(*sum));
+	if (went_back(then, now))
+		return false;
+	sum->scans = (double) (now->scans - then->scans);
+	sum->index_fetched = (double) (now->index_fetched - then->index_fetched);
+	sum->index_read = (double) (now->index_read - then->index_read);
+	take_off(into_indexes, &sum->index_fetched, &sum->index_read);
+	sum->written = into_indexes + into_table;
+	if (now->table_scans != then->table_scans || now->analyzes != then->analyzes)
+		return true;
+	sum->table_scans = sum->scans;
+	sum->fetched = (double) (now->fetched - then->fetched);
+	sum->read = (double) (now->read - then->read);
+	take_off(into_table, &sum->fetched, &sum->read);
+	return true;
+}
+
+void
+worth_count_changes(Worth *w, const WorthCounters *then, const WorthCounters *now)
+{
+	double		changed;
+
+	if (went_back(then, now))
+		return;
+	changed = (double) (now->updated - then->updated + now->deleted - then->deleted);
+	w->changed += changed;
+	w->cold += not_negative(changed - (double) (now->hot_updated - then->hot_updated));
+}
+
+static void
+add_sum(WorthSum *to, const WorthSum *more)
+{
+	to->scans += more->scans;
+	to->index_fetched += more->index_fetched;
+	to->index_read += more->index_read;
+	to->written += more->written;
+	to->table_scans += more->table_scans;
+	to->fetched += more->fetched;
+	to->read += more->read;
+}
+
+/* ----
+ * Blocks per scan
+ * ----
+ */
+
+/* Was it without sequential scans for long enough to tell of the table? */
+static bool
+has_table(const WorthSum *sum)
+{
+	return sum->table_scans >= WORTH_SCANS;
+}
+
+static WorthRate
+rate_of(const WorthSum *sum, bool with_table)
+{
+	WorthRate	rate = {0};
+
+	rate.known = sum->scans >= WORTH_SCANS;
+	if (!rate.known)
+		return rate;
+	rate.fetched = sum->index_fetched / sum->scans;
+	rate.read = sum->index_read / sum->scans;
+	rate.with_table = with_table && has_table(sum);
+	if (rate.with_table)
+	{
+		rate.fetched += sum->fetched / sum->table_scans;
+		rate.read += sum->read / sum->table_scans;
+	}
+	return rate;
+}
+
+static WorthSum
+recent(const Worth *w)
+{
+	WorthSum	sum = w->last;
+
+	add_sum(&sum, &w->current);
+	return sum;
+}
+
+/* Both over the same parts of the table, if both are known. */
+static void
+compare(const WorthSum *a, const WorthSum *b, WorthRate *rate_a, WorthRate *rate_b)
+{
+	bool		both = a->scans >= WORTH_SCANS && b->scans >= WORTH_SCANS;
+	bool		with_table = !both || (has_table(a) && has_table(b));
+
+	*rate_a = rate_of(a, with_table);
+	*rate_b = rate_of(b, with_table);
+}
+
+void
+worth_rates(const Worth *w, WorthRate *clean, WorthRate *now)
+{
+	WorthSum	sum = recent(w);
+
+	compare(&w->clean, &sum, clean, now);
+}
+
+void
+worth_brought(const Worth *w, WorthRate *before, WorthRate *after)
+{
+	compare(&w->before, &w->after, before, after);
+}
+
+WorthRate
+worth_difference(const WorthRate *more, const WorthRate *less)
+{
+	WorthRate	rate = {0};
+
+	rate.known = more->known && less->known && more->with_table == less->with_table;
+	if (!rate.known)
+		return rate;
+	rate.with_table = more->with_table;
+	rate.fetched = not_negative(more->fetched - less->fetched);
+	rate.read = lesser(not_negative(more->read - less->read), rate.fetched);
+	return rate;
+}
+
+/* ----
+ * From vacuum to vacuum
+ * ----
+ */
+
+/* Blocks that were fetched for scans. */
+static double
+taken(const WorthSum *sum)
+{
+	return sum->index_fetched + sum->fetched;
+}
+
+/* Is it of another mixture of reading and writing than the clean window? */
+static bool
+is_other_mixture(const Worth *w, const WorthSum *sum)
+{
+	double		usual = w->clean.written / w->clean.scans * sum->scans;
+	double		clean = taken(&w->clean) / w->clean.scans * sum->scans;
+
+	return fabs(sum->written - usual) > WORTH_UNCERTAIN * clean;
+}
+
+/* What these scans have taken beyond what clean ones take.  It may be less. */
+static void
+count_loss(Worth *w, const WorthSum *sum)
+{
+	const WorthSum *clean = &w->clean;
+	double		fetched = sum->index_fetched - sum->scans * clean->index_fetched / clean->scans;
+	double		read = sum->index_read - sum->scans * clean->index_read / clean->scans;
+
+	if (has_table(clean))
+	{
+		fetched += sum->fetched - sum->table_scans * clean->fetched / clean->table_scans;
+		read += sum->read - sum->table_scans * clean->read / clean->table_scans;
+	}
+	w->lost_fetched = not_negative(w->lost_fetched + fetched);
+	w->lost_read = lesser(not_negative(w->lost_read + read), w->lost_fetched);
+}
+
+static bool
+is_beyond_noise(const Worth *w)
+{
+	WorthRate	clean;
+	WorthRate	now;
+
+	worth_rates(w, &clean, &now);
+	return clean.known && now.known && now.fetched > (1 + WORTH_NOISE) * clean.fetched;
+}
+
+static void
+add_recent(Worth *w, const WorthSum *sum)
+{
+	add_sum(&w->current, sum);
+	if (w->current.scans < WORTH_SCANS)
+		return;
+	w->last = w->current;
+	memset(&w->current, 0, sizeof(w->current));
+}
+
+/*
+ * The window after a vacuum is full.  If garbage was faster than the scans,
+ * the window before may tell better what clean is.
+ */
+static void
+close_window(Worth *w, double dead_share)
+{
+	WorthRate	earlier;
+	WorthRate	opened;
+
+	w->open = false;
+	if (w->vacuumed)
+		w->after = w->opened;
+	compare(&w->clean, &w->opened, &earlier, &opened);
+	if (dead_share <= WORTH_CLEAN_DEAD || !earlier.known || opened.fetched <= earlier.fetched)
+		w->clean = w->opened;
+}
+
+void
+worth_add(Worth *w, const WorthSum *sum, double dead_share)
+{
+	w->scans += sum->scans;
+	if (sum->scans > 0)
+		w->taken += taken(sum);
+	if (w->open)
+	{
+		add_sum(&w->opened, sum);
+		if (w->opened.scans >= WORTH_CLEAN_SCANS ||
+			(w->opened.scans >= WORTH_SCANS && dead_share > WORTH_CLEAN_DEAD))
+			close_window(w, dead_share);
+		return;
+	}
+	if (w->clean.scans < WORTH_SCANS)
+	{
+		add_recent(w, sum);
+		return;
+	}
+	if (sum->scans <= 0 || is_other_mixture(w, sum))
+		return;
+	add_recent(w, sum);
+	if (is_beyond_noise(w))
+		count_loss(w, sum);
+}
+
+void
+worth_begin_clean(Worth *w)
+{
+	w->open = true;
+	memset(&w->opened, 0, sizeof(w->opened));
+	memset(&w->last, 0, sizeof(w->last));
+	memset(&w->current, 0, sizeof(w->current));
+}
+
+void
+worth_begin_again(Worth *w)
+{
+	w->before = recent(w);
+	memset(&w->after, 0, sizeof(w->after));
+	w->cycle_known = w->vacuumed;
+	w->cycle_taken = w->taken;
+	w->vacuumed = true;
+	w->scans = w->taken = w->lost_fetched = w->lost_read = w->changed = w->cold = 0;
+	worth_begin_clean(w);
+}
+
+/* ----
+ * Is it worth it?
+ * ----
+ */
+
+void
+worth_add_cost(Worth *w, double blocks)
+{
+	/* the last one counts half */
+	w->cost = w->costs == 0 ? blocks : (w->cost + blocks) / 2;
+	w->costs++;
+}
+
+bool
+worth_is_lost(const Worth *w)
+{
+	return w->costs > 0 && w->lost_read > 0 && w->lost_read >= w->cost;
+}
+
+/*
+ * Garbage grows with time, and what it costs grows with the garbage.  So the
+ * losses grow with the square of time.
+ */
+double
+worth_breaks_even(const Worth *w, double elapsed_s)
+{
+	if (w->costs == 0 || w->lost_read <= 0 || elapsed_s <= 0)
+		return -1;
+	return elapsed_s * sqrt(w->cost / w->lost_read);
+}
+
+WorthAdvice
+worth_advice(const Worth *w, const WorthThreshold *t)
+{
+	bool		due = t->dead > t->threshold;
+	bool		matters = t->scale * t->rows > t->threshold / 2;
+
+	if (!matters || w->costs == 0)
+		return WORTH_NO_ADVICE;
+	if (!due && t->scale > WORTH_SMALL_SCALE && is_beyond_noise(w) && worth_is_lost(w) &&
+		w->cold >= WORTH_COLD * w->changed && w->changed > 0)
+		return WORTH_VACUUM_EARLIER;
+	/* nothing that few scans could save makes up for a vacuum */
+	if (t->own && t->scale < WORTH_CORE_SCALE && w->cycle_known && w->cycle_taken < w->cost &&
+		w->taken < w->cost)
+		return WORTH_VACUUM_LATER;
+	return WORTH_NO_ADVICE;
+}
