@@ -117,9 +117,9 @@ def test_interrupted_run_keeps_what_it_has_and_is_resumed(tmp_path: Path) -> Non
         assert once["pgbench"]["transactions"] > 0
         assert variant.samples["run_wal"][0] > 0
         assert once["freeze"]["pages_remain"] >= 350
-        if variant.name == "stock":  # ours may have frozen nearly all by then
+        if variant.name == "stock":  # ours may have frozen nearly all while it was in memory
             # 57 rows fit on a page, and a transaction has ten.
-            assert variant.samples["freeze_io"][0] > min(100, once["pgbench"]["transactions"] / 12)
+            assert variant.samples["total_io"][0] > min(100, once["pgbench"]["transactions"] / 12)
         assert {series.name for series in variant.series} == {"waiting", "visible", "spent"}
     assert found.machine.cpus >= 1
 
