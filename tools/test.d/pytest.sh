@@ -40,7 +40,7 @@ run_pytest() {
 	watch "$work/pytest.log" "$work/src/cli" "${runner_env[@]}" \
 		PATH="$venv/bin:$bindir:$PATH" PG_SWEEP_PROMETHEUS="$work/prometheus" PYTHONPATH="$work/src/cli:$work/src/cli/src" PYTHONDONTWRITEBYTECODE= \
 		"$venv/bin/python" -m pytest -q --tb=short -p no:cacheprovider --color=no \
-		-n "${TEST_JOBS:-4}" --dist worksteal --basetemp="$work/tmp/py" --junitxml="$xml" "${files[@]}" || rc=$?
+		-n "${TEST_JOBS:-5}" --dist worksteal --basetemp="$work/tmp/py" --junitxml="$xml" "${files[@]}" || rc=$?
 	line=$("$venv/bin/python" - "$xml" <<-'END' || true
 		import sys, xml.etree.ElementTree as tree
 		t = f = s = 0

@@ -2,7 +2,7 @@
 # test/t/*.pl, by PostgreSQL::Test.
 
 run_tap() {
-	local names name files=() counts=$work/tap.counts dir=$work/src/test out=$work/tap a b file log keep=()
+	local names name files=() counts=$work/tap.counts dir=$work/src/test out=$work/tap a b file log
 	names=$(pick "$top/test/t" .pl "$1")
 	[ -n "$names" ] || return 0
 	installed
@@ -21,13 +21,13 @@ run_tap() {
 	mkdir -p "$out/tmp_check/log"
 	: >"$counts"
 	give_to_runner "$out" "$counts"
-	[ -z "${KEEP:-}" ] || keep=(PG_TEST_NOCLEAN=1)
-	# TESTDIR is read by 15, the other two from 16 on
+	# The harness removes what is large, and the end of all the rest.
+	# TESTDIR is read by 15, the other two from 16 on.
 	watch "$work/tap.log" "$dir" "${runner_env[@]}" \
-		TESTDIR="$out" TESTDATADIR="$out/tmp_check" TESTLOGDIR="$out/tmp_check/log" \
-		PG_SWEEP_OTHER_ENGINE="$dir/engine/other_engine.so" PG_REGRESS="$pgxs/test/regress/pg_regress" PGPORT=65432 ${keep[@]+"${keep[@]}"} \
+		TESTDIR="$out" KEEP="${KEEP:-}" TESTDATADIR="$out/tmp_check" TESTLOGDIR="$out/tmp_check/log" \
+		PG_SWEEP_OTHER_ENGINE="$dir/engine/other_engine.so" PG_REGRESS="$pgxs/test/regress/pg_regress" PGPORT=65432 PG_TEST_NOCLEAN=1 \
 		PERL5LIB="$pgxs/test/perl:$dir/t:$dir/perl${PERL5LIB:+:$PERL5LIB}" \
-		"${harness[@]}" "$counts" "${TEST_JOBS:-5}" '' "${files[@]}" || true
+		"${harness[@]}" "$counts" "${TEST_JOBS:-6}" '' "${files[@]}" || true
 	while IFS=$'\t' read -r a b _ file; do
 		[ "$b" -gt 0 ] || continue
 		name=$(basename "$file" .pl)
