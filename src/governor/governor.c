@@ -30,6 +30,7 @@
 #include "server/clock.h"
 #include "settings.h"
 #include "shmem.h"
+#include "state/worker_claims.h"
 
 #define STEP_MS				250 /* while a vacuum runs */
 #define IDLE_MS				1000
@@ -83,14 +84,16 @@ is_news(const ThrottleResult *result, const GovernorVacuums *vacuums)
 }
 
 /*
- * The queue changes with each round and each vacuum.  Shares that jump with it would
- * be rates that jump.
+ * Of what waits, and of what is vacuumed now, which no queue has any more.  The queue
+ * changes with each round and each vacuum.  Shares that jump with it would be rates that
+ * jump.
  */
 static double
 smooth_urgency(const HostOwn *before, double dt_s)
 {
 	/* so that one that stays urgent has its full share soon */
-	double		now = Min(governor_limits_worst_ratio(), 2 * HOST_URGENCY_MOST);
+	double		now = Min(Max(governor_limits_worst_ratio(), worker_claims_worst_ratio()),
+						  2 * HOST_URGENCY_MOST);
 
 	if (before->vacuums == 0)
 		return now;

@@ -74,6 +74,27 @@ worker_claims_cancel(int pid)
 	return ours;
 }
 
+/*
+ * Dead rows against the threshold, of the table that is vacuumed and was the worst
+ * when that began (0: of none is it known).
+ */
+double
+worker_claims_worst_ratio(void)
+{
+	double		worst = 0;
+
+	lock(LW_SHARED);
+	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
+	{
+		const WorkerSlot *w = &sweep_shared->workers[i];
+
+		if (w->relid != InvalidOid)
+			worst = Max(worst, w->dead_ratio);
+	}
+	unlock();
+	return worst;
+}
+
 /* Copies the workers that have claimed a table, and returns how many. */
 int
 worker_claims_copy(WorkerClaim claims[SWEEP_WORKERS_LIMIT])

@@ -30,6 +30,7 @@ extern void worker_claims_get(WorkerClaims *claims);
 extern bool worker_claims_cancel(int pid);
 
 /* the governor */
+extern double worker_claims_worst_ratio(void);
 extern int	worker_claims_copy(WorkerClaim claims[SWEEP_WORKERS_LIMIT]);
 extern void worker_claims_make_let_go(const WorkerClaim *claim, bool terminate, TimestampTz now);
 

@@ -149,6 +149,7 @@ worker_slot_claim(DecisionKey key)
 	{
 		my_slot->relid = key.relid;
 		my_slot->relid_shared = key.dboid == InvalidOid;
+		my_slot->dead_ratio = 0;
 		my_slot->cancelled = false;
 		my_slot->let_go_at = my_slot->told_at = 0;
 	}
@@ -161,6 +162,15 @@ worker_slot_unclaim(void)
 {
 	lock(LW_EXCLUSIVE);
 	my_slot->relid = InvalidOid;
+	unlock();
+}
+
+/* It begins to vacuum what it has claimed. */
+void
+worker_slot_vacuums(double dead_ratio)
+{
+	lock(LW_EXCLUSIVE);
+	my_slot->dead_ratio = dead_ratio;
 	unlock();
 }
 

@@ -43,6 +43,9 @@ typedef struct WorkerSlot
 								 * every visit) */
 	Oid			relid;			/* the table that the worker has claimed now */
 	bool		relid_shared;	/* it is a shared catalog */
+	double		dead_ratio;		/* while it vacuums that: the table's dead
+								 * rows against its threshold (0: it does
+								 * not, or that is unknown) */
 	bool		visited;		/* it looked at what it was to, without an
 								 * error */
 	TimestampTz visited_at;		/* when it last did (0: not yet) */
@@ -75,6 +78,7 @@ extern bool worker_slot_must_let_go(void);
 extern void worker_slot_has_let_go(void);
 extern bool worker_slot_claim(DecisionKey key);
 extern void worker_slot_unclaim(void);
+extern void worker_slot_vacuums(double dead_ratio);
 extern void worker_slot_visited(bool visited, TimestampTz began, TimestampTz revisit_at);
 extern void worker_slot_surveyed(double cpu_ms);
 extern void worker_slot_linger(void);

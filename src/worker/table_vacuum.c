@@ -63,6 +63,15 @@ moment_before(const Candidate *c)
 	return moment;
 }
 
+/* Dead rows against the threshold.  A table that is never due has none. */
+static double
+dead_ratio(const Candidate *c)
+{
+	double		threshold = c->weight.thresholds.vacuum;
+
+	return threshold < 0 ? 0 : (double) c->counters.dead / Max(threshold, 1);
+}
+
 RunOutcome
 table_vacuum(Candidate *c, const Verdict *verdict)
 {
@@ -76,6 +85,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	Verdict		done = *verdict;
 
 	describe_reason(c, verdict, reason);
+	worker_slot_vacuums(dead_ratio(c));
 	table_run_begin(c, RUN_VACUUM, reason, verdict, -1);
 	pin_wait_begin(verdict->catch_up);
 	sqlstate = statement_try(statement_vacuum(c->key.relid, c->row.schemaname, c->row.relname,

@@ -44,7 +44,7 @@ sub has_share
 	return poll_ok($node, "SELECT abs(device_share - $share) < 0.01 AND abs(processors_share - $share) < 0.01 FROM sweep.host WHERE this_server", $name, %args);
 }
 
-# A vacuum that lasts.
+# A vacuum that lasts, of a table that is not due: it has a dead row on each page.
 sub vacuum
 {
 	my ($node, $table) = @_;
@@ -52,8 +52,9 @@ sub vacuum
 	sql($node, <<"END");
 CREATE TABLE $table (id int, pad text) WITH (autovacuum_enabled = false);
 ALTER TABLE $table ALTER pad SET STORAGE PLAIN;
-INSERT INTO $table SELECT i, repeat('x', 1900) FROM generate_series(1, 10000) i;
-DELETE FROM $table WHERE id % 4 = 0;
+INSERT INTO $table SELECT i, repeat('x', 900) FROM generate_series(1, 20000) i;
+ANALYZE $table;
+DELETE FROM $table WHERE id % 8 = 0;
 CHECKPOINT;
 SELECT sweep.vacuum('$table');
 END
@@ -170,6 +171,22 @@ poll_ok($two, "SELECT detail LIKE 'cannot be read at present: everybody%' FROM s
 has_share($two, 0.2, 'the share holds');
 chmod 0700, $directory;
 log_poll_ok($two, qr/LOG: .*can be used again/, $offset, 'until it is mended');
+
+# ---- what is being vacuumed is as urgent as before
+
+sql($one, <<'END');
+DROP TABLE due;
+CREATE TABLE overgrown (id int, pad text) WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
+ALTER TABLE overgrown ALTER pad SET STORAGE PLAIN;
+INSERT INTO overgrown SELECT i, repeat('x', 1900) FROM generate_series(1, 10000) i;
+DELETE FROM overgrown WHERE id % 4 = 0;
+CHECKPOINT;
+SELECT sweep.hold('0');
+END
+# twice as long as a server's urgency needs to fall
+poll_ok($one, "SELECT count(*) = 1 FROM sweep.progress WHERE relname = 'overgrown' AND now() - started_at > '10 s'", 'a table far beyond its threshold is vacuumed');
+is(sql($one, 'SELECT count(*) FROM sweep.queue WHERE score > 2'), 0, '... and nothing else waits that is urgent');
+is(sql($one, 'SELECT round(device_share::numeric, 2) FROM sweep.host WHERE this_server'), '0.80', '... its server is as urgent as before');
 
 # ---- one ends
 
