@@ -377,6 +377,20 @@ def test_settings_of_servers(
     assert "unknown" not in wrong.out
 
 
+def test_a_standby_cluster_has_no_tables_of_its_own(pgsweep: Pgsweep) -> None:
+    members = [
+        {"name": "m1", "role": "standby_leader", "state": "streaming", "host": "m1", "port": 1},
+        {"name": "m2", "role": "replica", "state": "streaming", "host": "m2", "port": 2, "lag": 5},
+    ]
+    with patroni_stub(Answers({"members": members, "scope": "far"})) as url:
+        for words in (("--tables",), ("explain", "orders")):
+            told = pgsweep("fleet", *words, "--patroni", url, "-d", "postgres", "-U", SUPERUSER)
+            assert told.code == 2
+            assert "tables are asked of primaries, and none is known here" in told.err
+        held = pgsweep("fleet", "hold", "1 min", "--patroni", url, "-d", "postgres", "--json")
+        assert names(held, "skipped") == ["m1", "m2"]
+
+
 def test_settings_under_patroni(
     pgsweep: Pgsweep, pair: tuple[ThrowawayServer, ThrowawayServer]
 ) -> None:

@@ -44,8 +44,8 @@ typedef struct WorkerSlot
 	Oid			relid;			/* the table that the worker has claimed now */
 	bool		relid_shared;	/* it is a shared catalog */
 	double		dead_ratio;		/* while it vacuums that: the table's dead
-								 * rows against its threshold (0: it does
-								 * not, or that is unknown) */
+								 * rows against its threshold (0: it does not,
+								 * or that is unknown) */
 	bool		visited;		/* it looked at what it was to, without an
 								 * error */
 	TimestampTz visited_at;		/* when it last did (0: not yet) */

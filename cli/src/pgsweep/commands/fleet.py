@@ -144,8 +144,7 @@ def explain(
     ]
     said = [answer.value for answer in answers if answer.value is not None]
     if not said:
-        first = f"{silent[0][0].name}: {silent[0][1]}" if silent else "there is none to be asked"
-        raise CannotConnectError(f"no node has answered: {first}")
+        raise CannotConnectError(tables_of.no_answer(silent))
     if not silent:
         causes.require_any(said, table)
     groups = causes.grouped([cause for one in said for cause in one.causes])

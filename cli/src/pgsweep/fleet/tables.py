@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgsweep.db import Session
@@ -25,10 +26,7 @@ class TablesSeen:
     @property
     def trouble(self) -> str:
         """Return why there is nothing at all. It is empty if somebody has answered."""
-        if len(self.silent) < self.asked:
-            return ""
-        first = f"{self.silent[0][0].name}: {self.silent[0][1]}" if self.silent else ""
-        return f"no node has answered: {first or 'there is none to be asked'}"
+        return no_answer(self.silent) if len(self.silent) == self.asked else ""
 
 
 def look(seats: Seats, fleet: Fleet, deadline_s: float) -> TablesSeen:
@@ -60,6 +58,14 @@ def look(seats: Seats, fleet: Fleet, deadline_s: float) -> TablesSeen:
         ),
         notes=where.notes,
     )
+
+
+def no_answer(silent: Sequence[tuple[Node, str]]) -> str:
+    """Return what to say when there is no answer. Without silent nodes nobody was asked."""
+    if silent:
+        node, why = silent[0]
+        return f"no node has answered: {node.name}: {why}"
+    return "no node can be asked: tables are asked of primaries, and none is known here"
 
 
 def has_tables(node: Node) -> bool:
