@@ -118,14 +118,27 @@ describe_to_host(HostOwn *own, const GovernorVacuums *vacuums, bool binds, doubl
 static void
 tell_cut(HostOwn *own, const ThrottleResult *result)
 {
-	if (result->users_cut_to <= 0 || own->vacuums == 0)
+	if (result->users_cut_to <= 0 || (own->vacuums == 0 && !own->watches))
 		return;
 	own->cut_at_ms = clock_steady() / 1000;
 	own->cut_to = result->users_cut_to;
 	host_directory_tell(own);
 }
 
-/* Returns the number of vacuums that run. */
+/*
+ * Without vacuums of its own: the users wait for those of other servers on the device,
+ * which yield to the cuts that they hear of.
+ */
+static void
+watch(ThrottleReading *reading, const HostShare *share)
+{
+	reading->watches = true;
+	reading->yielding = share->yielding;
+	reading->yielding_used = share->yielding_used;
+	reading->others_cut_to = 0;
+}
+
+/* Returns whether it must look again soon: there are vacuums that matter to it. */
 static int
 step(TimestampTz now)
 {
@@ -143,6 +156,10 @@ step(TimestampTz now)
 	governor_vacuums_look(&vacuums, now);
 	describe_to_host(&own, &vacuums, binds, dt_s);
 	share = host_directory_step(&own, now);
+	own.watches = binds && sweep_adaptive && vacuums.running == 0 && share.yielding > 0 &&
+		throttle_has_users(&throttle);
+	if (own.watches)
+		share.device = 1;		/* all of it is theirs */
 	governor_limits_get(&settings, &share, now);
 	governor_limits_read(&reading, &settings, &sensors, now);
 	reading.vacuums = vacuums.running;
@@ -152,6 +169,9 @@ step(TimestampTz now)
 	reading.yielding_used = vacuums.yielding_used;
 	reading.removed_rows_s = vacuums.removed_rows_s;
 	reading.others_cut_to = share.cut_to;
+	reading.watched = share.watched;
+	if (own.watches)
+		watch(&reading, &share);
 	throttle_step(&throttle, &settings, &reading, dt_s, &result);
 	tell_cut(&own, &result);
 
@@ -162,7 +182,7 @@ step(TimestampTz now)
 		publish_step(&vacuums, &reading, &result, now);
 	last_result = result;
 	last_step = now;
-	return vacuums.all;
+	return Max(vacuums.all, own.watches);
 }
 
 /* A step that fails must not end the process. */

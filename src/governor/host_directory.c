@@ -198,15 +198,15 @@ describe_own(HostRecord *record, const HostOwn *own)
 }
 
 /*
- * While nothing is vacuumed there is nothing to tell.  That it has ended is
- * told once.
+ * While nothing is vacuumed, and there are no users to watch for, there is nothing to
+ * tell.  That it has ended is told once.
  */
 static bool
-tell(const HostRecord *record)
+tell(const HostRecord *record, bool watches)
 {
 	char		text[HOST_RECORD_BYTES];
 
-	if (record->vacuums == 0 && !told_vacuums)
+	if (record->vacuums == 0 && !told_vacuums && !watches)
 		return true;
 	if (!name_own_file() || !write_own_file(text, host_record_format(record, text)))
 		return false;
@@ -373,7 +373,9 @@ compute_share(const HostOwn *own, const HostRecord *record)
 		{
 			.owner = s->owner,.on_device = s->on_device,.vacuuming = s->record.vacuums > 0,
 				.silent_ms = s->silent_ms,.urgency = s->record.urgency,
-				.cut_to = host_new_cut(&known[i].heard, s->record.cut_at_ms, s->record.cut_to)
+				.cut_to = host_new_cut(&known[i].heard, s->record.cut_at_ms, s->record.cut_to),
+				.watches = host_watches(s->record.vacuums > 0, s->silent_ms, s->record.at_ms, s->record.cut_at_ms),
+				.used = s->record.read + s->record.write + s->record.wal
 		};
 		s->counts = host_sibling_is_vacuuming(&others[n++]);
 		if (host.count < HOST_SIBLINGS_LIMIT)
@@ -415,8 +417,8 @@ share_with_others(const HostOwn *own, HostShare *share)
 
 	host.state = SENSOR_OK;
 	host.why[0] = '\0';
-	seen = open_directory(sweep_host_directory) && describe_own(&record, own) && tell(&record) &&
-		look_around(&record);
+	seen = open_directory(sweep_host_directory) && describe_own(&record, own) &&
+		tell(&record, own->watches) && look_around(&record);
 	close_directory();
 	if (seen)
 		*share = compute_share(own, &record);
@@ -450,7 +452,7 @@ host_directory_step(const HostOwn *own, TimestampTz now)
 
 	share.cut_to = 0;
 	/* between vacuums the others are looked at for the number of workers only */
-	if (own->vacuums == 0 && !told_vacuums && host.at != 0 && now >= host.at &&
+	if (own->vacuums == 0 && !own->watches && !told_vacuums && host.at != 0 && now >= host.at &&
 		now - host.at < IDLE_LOOK_US)
 		return share;
 
@@ -477,7 +479,7 @@ host_directory_tell(const HostOwn *own)
 	/* what fails here fails again in the next step, which says so */
 	if (is_wanted() && host.state == SENSOR_OK && open_directory(sweep_host_directory) &&
 		describe_own(&record, own))
-		(void) tell(&record);
+		(void) tell(&record, own->watches);
 	close_directory();
 }
 

@@ -21,6 +21,7 @@ typedef struct HostOwn
 	int64		cut_at_ms;		/* by the steady clock: when they last yielded
 								 * to users, 0: never */
 	double		cut_to;			/* bytes/s of the whole device */
+	bool		watches;		/* it has users, and no vacuums */
 } HostOwn;
 
 /*

@@ -83,30 +83,41 @@ share_of(unsigned owner, double urgency, const HostSibling *others, int n, bool 
 	return own / sum / owners;
 }
 
-/* The deepest of the cuts that servers of the same user have just made. */
-static double
-cut_of(unsigned owner, const HostSibling *others, int n)
+bool
+host_watches(bool vacuuming, int64_t silent_ms, int64_t at_ms, int64_t cut_at_ms)
 {
-	double		to = 0;
+	return !vacuuming && silent_ms < HOST_SILENT_MS && cut_at_ms > 0 &&
+		cut_at_ms <= at_ms && at_ms - cut_at_ms < HOST_WATCHED_MS;
+}
 
+/* Users wait for the device, so cuts are for those who share it. */
+static void
+look_at_users(HostShare *share, unsigned owner, const HostSibling *others, int n)
+{
 	for (int i = 0; i < n; i++)
 	{
 		const HostSibling *o = &others[i];
+		bool		vacuums = host_sibling_is_vacuuming(o);
 
-		if (host_sibling_is_vacuuming(o) && o->on_device && o->owner == owner && o->cut_to > 0)
-			to = to > 0 ? fmin(to, o->cut_to) : o->cut_to;
+		if (!o->on_device || o->owner != owner)
+			continue;
+		share->watched |= o->watches;
+		share->yielding += vacuums;
+		share->yielding_used += vacuums ? o->used : 0;
+		/* the deepest of those that have just been made */
+		if ((vacuums || o->watches) && o->cut_to > 0)
+			share->cut_to = share->cut_to > 0 ? fmin(share->cut_to, o->cut_to) : o->cut_to;
 	}
-	return to;
 }
 
 HostShare
 host_share_compute(unsigned owner, double urgency, const HostSibling *others, int n)
 {
-	HostShare	share;
+	HostShare	share = {0};
 
 	share.device = share_of(owner, urgency, others, n, true, &share.on_device);
 	share.processors = share_of(owner, urgency, others, n, false, &share.on_machine);
-	share.cut_to = cut_of(owner, others, n);
+	look_at_users(&share, owner, others, n);
 	return share;
 }
 

@@ -11,6 +11,10 @@
  * a share follows the urgency.  So a server of another user gains nothing by
  * what it says, nor by saying it several times.  Only to cuts of servers of the
  * same user does a server yield.
+ *
+ * A server that does not vacuum has users all the same.  While others of its user
+ * vacuum on its device it watches: it tells of the cuts that it would make if these
+ * vacuums were its own.
  */
 #ifndef SWEEP_POLICY_HOST_SHARE_H
 #define SWEEP_POLICY_HOST_SHARE_H
@@ -29,6 +33,12 @@
 
 /* The most urgent server gets so many times the share of one that is hardly due. */
 #define HOST_URGENCY_MOST	4
+
+/*
+ * For so long after a cut the users of a server that does not vacuum are thought of: as
+ * long as a vacuum remembers users of its own.
+ */
+#define HOST_WATCHED_MS		480000
 
 /*
  * A vacuum that begins beside others has so much of its share until they have
@@ -56,6 +66,8 @@ typedef struct HostSibling
 	int64_t		silent_ms;		/* since then */
 	double		urgency;		/* of its most urgent table: 1 is just due */
 	double		cut_to;			/* what host_new_cut() says */
+	bool		watches;		/* what host_watches() says */
+	double		used;			/* by its vacuums, bytes/s of all kinds */
 } HostSibling;
 
 /* What is left to this server while it vacuums, from 0 to 1. */
@@ -67,6 +79,12 @@ typedef struct HostShare
 	int			on_machine;
 	double		cut_to;			/* bytes/s of the device: another server
 								 * yields to its users.  0: none does */
+
+	/* of the same user's servers, on the device */
+	int			yielding;		/* those that vacuum, and yield to our cuts */
+	double		yielding_used;	/* by them, bytes/s */
+	bool		watched;		/* one that does not vacuum has users who
+								 * waited for such vacuums */
 } HostShare;
 
 /*
@@ -85,6 +103,12 @@ extern int64_t host_silent_ms(HostHeard *heard, int64_t at_ms, int64_t now_ms);
  * how old the first cut is that is seen of a server, so it is no news.
  */
 extern double host_new_cut(HostHeard *heard, int64_t cut_at_ms, double cut_to);
+
+/*
+ * Has that server, which does not vacuum, told of a cut for its users lately?  Then it
+ * watches what the vacuums of others do to them.  Both times are of its own clock.
+ */
+extern bool host_watches(bool vacuuming, int64_t silent_ms, int64_t at_ms, int64_t cut_at_ms);
 
 /* Does it count at all? */
 extern bool host_sibling_is_vacuuming(const HostSibling *sibling);

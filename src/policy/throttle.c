@@ -45,6 +45,12 @@ throttle_reason_text(ThrottleReason reason)
 }
 
 bool
+throttle_has_users(const ThrottleState *state)
+{
+	return state->users.active >= FEW_USERS;
+}
+
+bool
 throttle_is_urgent(const ThrottleState *state, double waiting, double dt_s)
 {
 	return state->last.limits[LIMIT_USERS].used && !state->last.limits[LIMIT_USERS].broken &&
@@ -277,6 +283,9 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 	yielding.running = r->yielding > 0;
 	yielding.room = throttle_device_is_idle(r);
 	yielding.restart = state->yielding_calm_s > CALM_S;
+	/* others do as they like until they are told */
+	if (r->watches && state->valves[LIMIT_USERS].since_cut_s >= REACTION_S)
+		state->valves[LIMIT_USERS].allowed = fmax(state->valves[LIMIT_USERS].allowed, yielding.used);
 	out->limits[LIMIT_USERS].reason =
 		throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
 	if (state->users.cut)

@@ -83,6 +83,11 @@ typedef struct ThrottleReading
 	double		others_cut_to;	/* of the whole device, bytes/s: another
 								 * server on it has been cut to this; <= 0:
 								 * none */
+	bool		watches;		/* none of these vacuums is ours: what yields
+								 * is those of other servers on the device,
+								 * when they hear of users_cut_to */
+	bool		watched;		/* another server on the device does that for
+								 * its users */
 
 	SensorState wal;
 	bool		archiver_failing;
@@ -247,6 +252,9 @@ extern void throttle_step(ThrottleState *state, const ThrottleSettings *s,
  * Whether so many users have waited in the dt_s since the last step (the average of
  * their number) that the next one should not wait for its time.
  */
+/* Has it users, lately? */
+extern bool throttle_has_users(const ThrottleState *state);
+
 extern bool throttle_is_urgent(const ThrottleState *state, double waiting, double dt_s);
 
 /* A reason in a few words, without the numbers. */

@@ -72,6 +72,10 @@ is_alone(const ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveSt
 {
 	bool		at_floor = v->running && u->alone_s > LISTEN_S;
 
+	/* the vacuums of others do not wait until we have listened */
+	if (r->watches)
+		return at_floor;
+
 	/*
 	 * What users wait for may be the vacuums of other servers.  While ours is
 	 * at the floor those are not far from theirs: they yield with it.
@@ -298,7 +302,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	if (u->drains)
 		return THROTTLE_REASON_USERS;
 
-	listens = !absent && u->listened_s < LISTEN_S;
+	listens = !absent && u->listened_s < LISTEN_S && !r->watches;
 	if (listens && valve->allowed > fmax(START, v->floor))
 	{
 		valve->allowed = fmax(START, v->floor);
@@ -307,7 +311,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		return THROTTLE_REASON_LISTENS;
 	}
 	/* whoever shares the device with others does not know of their users */
-	nobody = absent && v->share >= 1;
+	nobody = absent && v->share >= 1 && !r->watched;
 	if (nobody && !backup)
 	{
 		valve->cut = false;

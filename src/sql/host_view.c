@@ -58,7 +58,9 @@ put_sibling(Row *row, const HostSiblingState *sibling)
 {
 	const char *detail = "vacuums";
 
-	if (!sibling->counts)
+	if (host_watches(sibling->counts, sibling->silent_ms, sibling->record.at_ms, sibling->record.cut_at_ms))
+		detail = "does not vacuum, but vacuums of others yield to its users";
+	else if (!sibling->counts)
 		detail = "does not vacuum";
 	else if (sibling->silent_ms >= HOST_SILENT_MS)
 		detail = "says nothing any more: it has a fixed share until it is taken for gone";

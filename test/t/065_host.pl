@@ -69,6 +69,20 @@ has_share($one, 1, 'a server has all then');
 my $pid = vacuum($one, 'a');
 poll_ok($one, "SELECT abs(allowed_mb_per_s - 0.2) < 0.01 AND configured = 0.2 FROM sweep.budget WHERE name = 'write_limit'", 'one vacuums alone: the whole limit');
 has_share($one, 1, 'and all of the rest');
+
+# ---- one that does not vacuum has users
+
+reload_with($two, 'sweep.adaptive' => 'on');
+my $user = session($two);
+$user->query_until(qr/begins/, "\\echo begins\nSELECT pg_sleep(3600);\n");
+poll_ok($one, "SELECT count(*) = 1 FROM sweep.host WHERE name = 'two' AND vacuums = 0 AND heard_ago < '1 s'", 'a server with users watches while another one vacuums');
+has_share($one, 1, 'and has no share of the limits');
+sql($two, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()");
+poll_ok($one, "SELECT count(*) = 0 FROM sweep.host WHERE name = 'two' AND heard_ago < '3 s'", 'without users it says nothing');
+reload_with($two, 'sweep.adaptive' => 'off');
+
+# ---- both vacuum
+
 vacuum($two, 'b');
 has_share($_, 0.5, 'both vacuum: each has a half') for ($one, $two);
 poll_ok($one, "SELECT configured = 0.2 AND abs(allowed_mb_per_s - 0.1) < 0.01 AND detail LIKE '%50 \\% of it, because 1 other server vacuums here' FROM sweep.budget WHERE name = 'write_limit'",

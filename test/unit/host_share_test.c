@@ -145,6 +145,37 @@ test_cuts(void)
 	tap_is_double(host_new_cut(&heard, 0, 0), 0, "a server that was started again", "was never cut");
 }
 
+/* Servers that do not vacuum, and have users. */
+static void
+test_watching(void)
+{
+	static const HostSibling others[] = {
+		{.owner = ME,.on_device = true,.vacuuming = true,.silent_ms = 100,.used = 4e6},
+		{.owner = ME,.on_device = true,.vacuuming = true,.silent_ms = 100,.used = 1e6},
+		{.owner = ME,.on_device = false,.vacuuming = true,.silent_ms = 100,.used = 8e6},
+		{.owner = OTHER,.on_device = true,.vacuuming = true,.silent_ms = 100,.used = 9e6},
+		{.owner = OTHER,.on_device = true,.silent_ms = 100,.watches = true,.cut_to = 1e6},
+		{.owner = ME,.on_device = false,.silent_ms = 100,.watches = true,.cut_to = 1e6},
+		{.owner = ME,.on_device = true,.silent_ms = 100,.watches = true,.cut_to = 3e6},
+	};
+	HostShare	share = host_share_compute(ME, 0, others, lengthof(others) - 1);
+
+	tap_is_int(share.yielding, 2, "who watches", "sees the vacuums of the same user on the device");
+	tap_is_double(share.yielding_used, 5e6, "who watches", "and what they use");
+	tap_ok(!share.watched && share.cut_to == 0, "who watches for another user, or elsewhere", "is not heard");
+	share = host_share_compute(ME, 0, others, lengthof(others));
+	tap_ok(share.watched, "who watches for this user", "is known");
+	tap_is_double(share.cut_to, 3e6, "who watches for this user", "is heard");
+	tap_is_double(share.device, 1 / 3.0 / 2, "who watches", "has no share");
+
+	tap_ok(host_watches(false, 100, 900000, 899000), "a cut just now", "by one that watches");
+	tap_ok(!host_watches(true, 100, 900000, 899000), "a cut just now", "by one that vacuums");
+	tap_ok(!host_watches(false, HOST_SILENT_MS, 900000, 899000), "a cut just now", "by one that is silent");
+	tap_ok(!host_watches(false, 100, 900000, 0), "no cut", "nobody watches");
+	tap_ok(!host_watches(false, 100, 900000, 900000 - HOST_WATCHED_MS), "a cut long ago", "is forgotten");
+	tap_ok(!host_watches(false, 100, 900000, 900001), "a cut in the future", "is none");
+}
+
 int
 main(void)
 {
@@ -167,6 +198,7 @@ main(void)
 	test_begin();
 	test_silence();
 	test_cuts();
+	test_watching();
 	check_sum("two", mixed, 2);
 	check_sum("of two users", mixed, 4);
 	check_sum("of three users", mixed, 5);

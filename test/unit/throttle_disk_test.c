@@ -91,6 +91,7 @@ static void
 step_all(Disk *disk, Server **servers, int count)
 {
 	double		arrived = 0;
+	double		used = 0;
 	double		wait_s;
 
 	for (int i = 0; i < count; i++)
@@ -109,6 +110,7 @@ step_all(Disk *disk, Server **servers, int count)
 		sv->r.vacuums = sv->r.yielding = sv->demand > 0 ? 1 : 0;
 		sv->r.used.total = sv->r.yielding_used = rate;
 		sv->vacuumed += rate * DT;
+		used += rate;
 		arrived += (rate + sv->tps * COMMIT_BYTES) * DT;
 	}
 	disk->backlog = fmax(0, disk->backlog + arrived - disk->capacity * DT);
@@ -118,6 +120,11 @@ step_all(Disk *disk, Server **servers, int count)
 		Server	   *sv = servers[i];
 		double		samples = poisson(&sv->seed, 20 * sv->tps * (wait_s + sv->own_wait_s)) / 20;
 
+		if (sv->r.watches)
+		{
+			sv->r.yielding = used > 0;
+			sv->r.yielding_used = used;
+		}
 		sv->r.waiting = samples;
 		sv->r.active = samples * 1.2;
 		sv->r.commits_s = poisson(&sv->seed, sv->tps * DT) / DT;
@@ -691,6 +698,70 @@ test_come_and_go(void)
 	ok_between(back, 0.5, 1, "three begin beside one, and end", "and takes them back");
 }
 
+/* Some vacuum, and others have the users.  These tell when it is too much. */
+static Crowd
+watchers(int vacuums, int count, bool know)
+{
+	Crowd		seen = {0};
+
+	for (int seed = 1; seed <= CROWD_RUNS; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		servers[CROWD_LIMIT];
+		Server	   *all[CROWD_LIMIT];
+		double		commits = 0;
+		double		hurt = 0;
+
+		for (int i = 0; i < count; i++)
+		{
+			all[i] = &servers[i];
+			servers[i] = server(i >= vacuums ? 200.0 / (count - vacuums) : 0, 0, seed + 100 * i);
+		}
+		run(&disk, all, count, 60);
+		for (int i = 0; i < count; i++)
+		{
+			servers[i].demand = i < vacuums ? 60 * MB : 0;
+			if (!know)
+				continue;
+			servers[i].s.device_share = i < vacuums ? 1.0 / vacuums : 1;
+			servers[i].s.floor *= servers[i].s.device_share;
+			servers[i].r.watches = i >= vacuums;
+			servers[i].r.watched = i < vacuums;
+		}
+		run(&disk, all, count, 60);
+		for (int i = 0; i < count; i++)
+			forget(all[i]);
+		run(&disk, all, count, 60);
+		for (int i = 0; i < count; i++)
+		{
+			commits += servers[i].commits;
+			hurt += servers[i].commits_hurt;
+		}
+		for (int i = 0; i < vacuums; i++)
+			seen.used += servers[i].vacuumed / (60 * (15 * MB - 200 * COMMIT_BYTES)) / CROWD_RUNS;
+		seen.hurt += hurt / commits / CROWD_RUNS;
+	}
+	return seen;
+}
+
+static void
+test_watchers(void)
+{
+	static const int counts[][2] = {{1, 2}, {1, 4}, {1, 8}, {2, 4}, {4, 8}};
+	Crowd		alone = crowd(1, 1, false);
+
+	ok_between(watchers(1, 2, false).hurt, 0.5, 1.001, "users of another server that does not tell", "wait");
+	for (size_t i = 0; i < lengthof(counts); i++)
+	{
+		Crowd		all = watchers(counts[i][0], counts[i][1], true);
+		char		name[64];
+
+		snprintf(name, sizeof(name), "%d vacuum, users of %d others tell", counts[i][0], counts[i][1] - counts[i][0]);
+		ok_between(all.hurt, 0, fmax(alone.hurt, 0.02), name, "as few commits wait as where they are");
+		ok_between(all.used, alone.used * 0.8, 1, name, "as much of the disk is used");
+	}
+}
+
 int
 main(void)
 {
@@ -712,5 +783,6 @@ main(void)
 	test_crowds();
 	test_come_and_go();
 	test_others_trouble();
+	test_watchers();
 	return tap_done();
 }
