@@ -120,16 +120,11 @@ remember_thresholds(Decision *old, const Candidate *c)
 	decision_put(old);
 }
 
-/*
- * Would the scout, who goes by those other settings, come too late, now or
- * when the table has grown?
- */
+/* Would the scout, who goes by those other thresholds, come too late? */
 static bool
-is_earlier_than(const Candidate *c, const ThresholdSettings *settings, const Thresholds *scout)
+is_earlier_than(const Thresholds *t, const Thresholds *scout)
 {
-	const Thresholds *t = &c->weight.thresholds;
-
-	return t->vacuum < 0.8 * scout->vacuum || c->rules.settings.vacuum_scale < settings->vacuum_scale ||
+	return t->vacuum < 0.8 * scout->vacuum ||
 		(t->insert >= 0 && (scout->insert < 0 || t->insert < 0.8 * scout->insert));
 }
 
@@ -153,10 +148,7 @@ remember_not_due(const Candidate *c)
 
 	/* a wait is not over just because the table is not due at the moment */
 	if (known && must_still_wait(c->decision, c))
-	{
-		remember_thresholds(c->decision, c);
 		return;
-	}
 	if (known && c->decision->failures > 0 && !vacuumed_since)
 	{
 		remember_thresholds(c->decision, c);
@@ -164,7 +156,7 @@ remember_not_due(const Candidate *c)
 	}
 
 	if (looks_due || looked_at || known ||
-		(c->rules.enabled && is_earlier_than(c, &settings, &scout)) ||
+		(c->rules.enabled && is_earlier_than(&c->weight.thresholds, &scout)) ||
 		(c->rules.enabled && c->weight.ins_early >= 0 && c->counters.ins > 0))
 	{
 		Decision	d = new_decision(c, DECISION_BELOW_THRESHOLD);
