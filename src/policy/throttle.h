@@ -248,13 +248,13 @@ typedef struct ThrottleState
 extern void throttle_step(ThrottleState *state, const ThrottleSettings *s,
 						  const ThrottleReading *r, double dt_s, ThrottleResult *out);
 
+/* Has it had users lately? */
+extern bool throttle_has_users(const ThrottleState *state);
+
 /*
  * Whether so many users have waited in the dt_s since the last step (the average of
  * their number) that the next one should not wait for its time.
  */
-/* Has it users, lately? */
-extern bool throttle_has_users(const ThrottleState *state);
-
 extern bool throttle_is_urgent(const ThrottleState *state, double waiting, double dt_s);
 
 /* A reason in a few words, without the numbers. */
