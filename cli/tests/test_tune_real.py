@@ -233,7 +233,7 @@ def test_interrupted(server: ThrowawayServer, said: str, number: signal.Signals)
         time.sleep(0.05)
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + number, err
     assert "interrupted, the scratch databases are dropped" in err
     assert scratch(server) == ""
 

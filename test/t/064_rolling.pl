@@ -95,6 +95,8 @@ sub begin_work
 }
 
 sql($primary, 'CREATE TABLE busy AS SELECT i, 0 AS n FROM generate_series(1, 1000) i; CREATE TABLE first (i int); VACUUM first');
+# the standby knows the table from the first statement on
+$primary->wait_for_catchup($standby);
 my @said = (begin_work($primary, "UPDATE busy SET n = n + 1;\nVACUUM busy;\nSELECT count(*) FROM sweep.progress;\n"),
 	begin_work($standby, "SELECT count(*) FROM busy;\nSELECT count(*) FROM sweep.status;\n"));
 

@@ -7,11 +7,20 @@ both are done.
 from __future__ import annotations
 
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# A signal that was lost is sent again after so long. By then Python code has returned to where
+# its exceptions are heard.
+AGAIN_S = 0.01
 
 
 class Interrupted(BaseException):
@@ -19,7 +28,19 @@ class Interrupted(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
+        self.number = number
         self.exit_code = 128 + number
+
+
+def _send_again(number: int) -> None:
+    """Send the main thread a signal whose exception was raised where nobody hears one.
+
+    That is so in a callback from C, as libpq's for notices is, and in __del__. Python reports
+    such an exception and goes on.
+    """
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(AGAIN_S, signal.pthread_kill, (main, number)).start()
 
 
 class Interrupts:
@@ -38,9 +59,19 @@ class Interrupts:
     def installed(self) -> Iterator[Interrupts]:
         """Turn the signals into Interrupted inside this block."""
         before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        hook = sys.unraisablehook
+
+        def lost(ignored: UnraisableHookArgs) -> None:
+            if isinstance(ignored.exc_value, Interrupted):
+                _send_again(ignored.exc_value.number)
+            else:
+                hook(ignored)
+
+        sys.unraisablehook = lost
         try:
             yield self
         finally:
+            sys.unraisablehook = hook
             for number, handler in before.items():
                 signal.signal(number, handler)
 
