@@ -24,13 +24,17 @@ class Deaf:
         pytest.fail("the handler has not raised")
 
 
+def drop_and_wait() -> None:
+    deaf = Deaf()
+    del deaf
+    time.sleep(PATIENCE_S)
+    pytest.fail("the signal is lost")
+
+
 def test_raised_where_nobody_hears_it() -> None:
     hook = sys.unraisablehook
     with pytest.raises(Interrupted) as caught, Interrupts().installed():
-        deaf = Deaf()
-        del deaf
-        time.sleep(PATIENCE_S)
-        pytest.fail("the signal is lost")
+        drop_and_wait()
     assert caught.value.exit_code == 128 + signal.SIGTERM
     assert sys.unraisablehook is hook
 
@@ -50,11 +54,16 @@ def test_other_exceptions_that_nobody_hears(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_held_and_ignored() -> None:
     interrupts = Interrupts()
+    went_on: list[int] = []
+
+    def interrupted() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        went_on.append(sum(range(1000)))
+
     with interrupts.installed():
         with pytest.raises(Interrupted) as caught, interrupts.held():
-            os.kill(os.getpid(), signal.SIGINT)
-            held = sum(range(1000))
-        assert held
+            interrupted()
+        assert went_on
         assert caught.value.exit_code == 128 + signal.SIGINT
         interrupts.ignore()
         os.kill(os.getpid(), signal.SIGHUP)
