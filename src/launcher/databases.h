@@ -47,6 +47,9 @@ typedef struct LauncherDatabase
 	TimestampTz looked_at;		/* see DatabaseState */
 	TimestampTz surveyed_at;	/* 0: never */
 	int64		surveyed_changes;
+	int64		surveyed_relations; /* these two as the last survey has found
+									 * them */
+	int64		surveyed_class_changes;
 	double		survey_ms;		/* ms of a processor that the last survey took
 								 * (0: not known) */
 	TimestampTz reset_at;		/* of its statistics, see handover_tables.c */

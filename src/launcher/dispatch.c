@@ -30,7 +30,9 @@
 										 * statistics comes within this time */
 #define SURVEYS_SHARE			0.002	/* also of a processor: together a
 										 * hundredth */
-#define SURVEYS_CREDIT_MS		10	/* ms of a processor, at most */
+#define SURVEYS_CREDIT_MS		20	/* ms of a processor, at most */
+#define START_MS				10	/* of a processor, about: a process that
+									 * makes a survey and nothing else */
 
 static bool place_wanted[2];	/* the last round found none free: for other
 								 * tables, and for catalogs */
@@ -79,6 +81,45 @@ survey_interval_ms(const LauncherDatabase *db)
 }
 
 /*
+ * Some surveys come beyond those that are due, where that costs next to
+ * nothing: a visit that comes anyhow becomes one.  Most databases are small.
+ * There it is seen at once what the scout cannot see, such as storage
+ * parameters and partitioned tables.
+ */
+static double survey_credit_ms = 0;
+
+static void
+earn_survey_credit(void)
+{
+	static int64 earned_at = 0;
+	int64		now = clock_steady();
+
+	if (earned_at != 0)
+		survey_credit_ms += (double) (now - earned_at) / 1000 * sweep_debug_clock_rate * SURVEYS_SHARE;
+	survey_credit_ms = Min(survey_credit_ms, SURVEYS_CREDIT_MS);
+	earned_at = now;
+}
+
+static bool
+survey_is_cheap(const LauncherDatabase *db)
+{
+	return db->survey_ms > 0 && db->survey_ms <= survey_credit_ms;
+}
+
+/*
+ * May tables have got storage parameters, or tables with some their first
+ * rows?  Vacuums write pg_class in place, which is not counted.  A process is
+ * started for such a survey alone, so where temporary tables come and go all
+ * the time it is made now and then.
+ */
+static bool
+has_new_tables(const LauncherDatabase *db, const ScoutDatabase *seen)
+{
+	return seen && db->survey_ms > 0 && db->survey_ms + START_MS <= survey_credit_ms &&
+		(seen->relations > db->surveyed_relations || seen->class_changes != db->surveyed_class_changes);
+}
+
+/*
  * The scout cannot see reloptions, but a worker can.  So an active database
  * is visited now and then even if nothing looks due.  A database without any
  * statistics may have lost them.  Those are visited one after the other,
@@ -101,34 +142,10 @@ survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz
 		return changes > 0 || takeover_brings(db->dboid) ||
 			now >= clock_after(sweep_shared->launcher.started_at,
 							   garbage_turn_ms(db->dboid, 0, 0, FIRST_SURVEY_MS));
+	if (has_new_tables(db, seen))
+		return true;
 	return now >= clock_after(db->surveyed_at, survey_interval_ms(db)) &&
 		db->surveyed_changes != changes;
-}
-
-/*
- * Some surveys come beyond those that are due: a visit that comes anyhow
- * becomes one where that costs next to nothing.  Most databases are small.
- * There it is seen at once what the scout cannot see, such as storage
- * parameters and partitioned tables.
- */
-static double survey_credit_ms = 0;
-
-static void
-earn_survey_credit(void)
-{
-	static int64 earned_at = 0;
-	int64		now = clock_steady();
-
-	if (earned_at != 0)
-		survey_credit_ms += (double) (now - earned_at) / 1000 * sweep_debug_clock_rate * SURVEYS_SHARE;
-	survey_credit_ms = Min(survey_credit_ms, SURVEYS_CREDIT_MS);
-	earned_at = now;
-}
-
-static bool
-survey_is_cheap(const LauncherDatabase *db)
-{
-	return db->survey_ms > 0 && db->survey_ms <= survey_credit_ms;
 }
 
 /*
@@ -286,14 +303,16 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 		/* any database will do for the shared catalogs */
 		if (seen != NULL && seen->dboid == InvalidOid)
 			must = survey = false;
-		if ((due == 0 && seen && catalogs_to_do(seen) > 0 && !must) ||
+		if ((due == 0 && !must) ||
 			!send_worker(db, due, false, survey, now))
 			continue;
 		if (survey)
 		{
-			survey_credit_ms -= db->survey_ms;
+			survey_credit_ms -= db->survey_ms + (due == 0 ? START_MS : 0);
 			db->surveyed_at = now;
 			db->surveyed_changes = seen ? seen->changes : 0;
+			db->surveyed_relations = seen ? seen->relations : 0;
+			db->surveyed_class_changes = seen ? seen->class_changes : 0;
 			db->revisit_at = 0;
 		}
 	}

@@ -16,6 +16,7 @@
 #include "launcher/scout.h"
 
 #include "catalog/catalog.h"
+#include "catalog/pg_class.h"
 #include "lib/dshash.h"
 #include "postmaster/autovacuum.h"
 #include "utils/memutils.h"
@@ -230,6 +231,8 @@ look_at(ScoutRound *round, DecisionKey key, const PgStat_StatTabEntry *stats)
 	db->relations++;
 	db->dead_tuples += dead;
 	db->changes += dead + compat_tab_ins(stats) + compat_tab_mod(stats);
+	if (key.relid == RelationRelationId)
+		db->class_changes = stats->tuples_inserted + stats->tuples_updated + stats->tuples_deleted;
 	if (!look_for_vacuum(round, db, key, stats) && round->clean_least >= 0 && dead > round->clean_least)
 		look_for_garbage(round, db, key, stats);
 }

@@ -26,6 +26,7 @@ typedef struct ScoutDatabase
 	int64		sparse;			/* for a cleaner to look at */
 	int64		dead_tuples;
 	int64		changes;		/* sum of all counters, to see activity */
+	int64		class_changes;	/* rows of pg_class that were written, ever */
 	double		urgency;		/* highest score among the due ones */
 	int64		requested;		/* tables that somebody asked for */
 	int64		requested_catalogs; /* how many of these are catalogs */

@@ -75,9 +75,8 @@ evict_class(const Decision *d, TimestampTz now)
 	switch (d->kind)
 	{
 		case DECISION_BELOW_THRESHOLD:
-			/* it is mentioned if the scout has taken the table for due */
 			if (d->failures == 0)
-				return d->mentioned ? EVICT_LOOK : (d->memory.vacuumed ? EVICT_KNOWN : EVICT_IDLE);
+				return d->looks_due ? EVICT_LOOK : (d->memory.vacuumed ? EVICT_KNOWN : EVICT_IDLE);
 			break;
 		case DECISION_DISABLED:
 		case DECISION_TEMPORARY:
@@ -227,7 +226,7 @@ decision_put(const Decision *decision)
 	{
 		TimestampTz first_at = decision->last_at;
 		int64		times = 1;
-		bool		mentioned = decision->mentioned;
+		bool		mentioned = decision->mentioned || (found && place->mentioned);
 		int64		seen_ins = found ? place->seen_ins : 0;
 		TimestampTz seen_at = found ? place->seen_at : 0;
 		TimestampTz would_vacuum_at = decision->would_vacuum_at;
@@ -244,7 +243,6 @@ decision_put(const Decision *decision)
 		{
 			first_at = place->first_at;
 			times = place->times + 1;
-			mentioned = mentioned || place->mentioned;
 		}
 		lower(&sweep_shared->lowest_dead_threshold, decision->dead_threshold, decision->carried.dead);
 		lower(&sweep_shared->lowest_ins_threshold, decision->ins_threshold, decision->carried.ins);

@@ -105,6 +105,8 @@ typedef struct Decision
 	uint8		kind;			/* DecisionKind */
 	uint8		failures;		/* cancels, lock failures or errors in a row */
 	bool		mentioned;		/* worth showing, because it looked due once */
+	bool		looks_due;		/* the scout takes the table for due by the
+								 * server's settings, though it is not */
 	TimestampTz first_at;		/* of this kind */
 	TimestampTz last_at;
 	int64		times;			/* of this kind, in a row */

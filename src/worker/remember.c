@@ -120,11 +120,16 @@ remember_thresholds(Decision *old, const Candidate *c)
 	decision_put(old);
 }
 
-/* Would the scout, who goes by those other thresholds, come too late? */
+/*
+ * Would the scout, who goes by those other settings, come too late, now or
+ * when the table has grown?
+ */
 static bool
-is_earlier_than(const Thresholds *t, const Thresholds *scout)
+is_earlier_than(const Candidate *c, const ThresholdSettings *settings, const Thresholds *scout)
 {
-	return t->vacuum < 0.8 * scout->vacuum ||
+	const Thresholds *t = &c->weight.thresholds;
+
+	return t->vacuum < 0.8 * scout->vacuum || c->rules.settings.vacuum_scale < settings->vacuum_scale ||
 		(t->insert >= 0 && (scout->insert < 0 || t->insert < 0.8 * scout->insert));
 }
 
@@ -148,7 +153,10 @@ remember_not_due(const Candidate *c)
 
 	/* a wait is not over just because the table is not due at the moment */
 	if (known && must_still_wait(c->decision, c))
+	{
+		remember_thresholds(c->decision, c);
 		return;
+	}
 	if (known && c->decision->failures > 0 && !vacuumed_since)
 	{
 		remember_thresholds(c->decision, c);
@@ -156,12 +164,13 @@ remember_not_due(const Candidate *c)
 	}
 
 	if (looks_due || looked_at || known ||
-		(c->rules.enabled && is_earlier_than(&c->weight.thresholds, &scout)) ||
+		(c->rules.enabled && is_earlier_than(c, &settings, &scout)) ||
 		(c->rules.enabled && c->weight.ins_early >= 0 && c->counters.ins > 0))
 	{
 		Decision	d = new_decision(c, DECISION_BELOW_THRESHOLD);
 
-		d.mentioned = looks_due || looked_at;
+		d.looks_due = looks_due || looked_at;
+		d.mentioned = d.looks_due;
 		decision_put(&d);
 	}
 }

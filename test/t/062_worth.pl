@@ -174,16 +174,21 @@ is(worth('lost_blks = 0 AND advice IS NULL AND not_hot_pct < 5 AND blks_per_scan
 
 # ---- indexes come and go
 
+# a survey comes soon after that, but none while nothing is begun
+sql($node, "SELECT sweep.hold('1 h')");
 sql($node, 'CREATE INDEX hot_extra ON hot (id, k)');
 is(worth('blks_per_scan IS NULL AND lost_blks IS NULL, basis', 'hot'), 't|its indexes have changed, and are counted anew after the next survey',
 	'with another index what was measured tells nothing');
+sql($node, "SELECT sweep.hold('0')");
 survey('hot');
 poll_ok($node, "SELECT basis NOT LIKE 'its indexes%' FROM sweep.worth WHERE relname = 'hot'", 'it begins anew');
 vacuum_and_measure('hot', 'and is measured after the next vacuum');
+sql($node, "SELECT sweep.hold('1 h')");
 sql($node, 'DROP INDEX hot_extra');
 scan('hot', 100);
 rounds($node, 3);
 is(worth('blks_per_scan IS NULL AND lost_blks IS NULL', 'hot'), 't', 'the same with one less');
+sql($node, "SELECT sweep.hold('0')");
 survey('hot');
 poll_ok($node, "SELECT basis NOT LIKE 'its indexes%' FROM sweep.worth WHERE relname = 'hot'", '... it begins anew');
 sql($node, 'DROP TABLE hot');

@@ -1,6 +1,9 @@
 # shellcheck shell=bash disable=SC2154
 # test/t/*.pl, by PostgreSQL::Test.
 
+# those that take a minute or more
+long='^(006|015|018|025|026|027|028|042|064|065)_'
+
 run_tap() {
 	local names name files=() counts=$work/tap.counts dir=$work/src/test out=$work/tap a b file log
 	names=$(pick "$top/test/t" .pl "$1")
@@ -17,8 +20,9 @@ run_tap() {
 		give_up "test/engine could not be built (see above)"
 		return
 	fi
-	# backwards, because the first ones are short: no long one is alone at the end
-	for name in $(tac <<<"$names"); do files+=("t/$name.pl"); done
+	# The longest ones come first, so that none is alone at the end. The rest goes backwards,
+	# because those with low numbers are short.
+	for name in $(grep -E "$long" <<<"$names") $(tac <<<"$names" | grep -vE "$long"); do files+=("t/$name.pl"); done
 	mkdir -p "$out/tmp_check/log"
 	: >"$counts"
 	give_to_runner "$out" "$counts"
@@ -28,7 +32,7 @@ run_tap() {
 		TESTDIR="$out" KEEP="${KEEP:-}" TESTDATADIR="$out/tmp_check" TESTLOGDIR="$out/tmp_check/log" \
 		PG_SWEEP_OTHER_ENGINE="$dir/engine/other_engine.so" PG_REGRESS="$pgxs/test/regress/pg_regress" PGPORT=65432 PG_TEST_NOCLEAN=1 \
 		PERL5LIB="$pgxs/test/perl:$dir/t:$dir/perl${PERL5LIB:+:$PERL5LIB}" \
-		"${harness[@]}" "$counts" "${TEST_JOBS:-6}" '' "${files[@]}" || true
+		"${harness[@]}" "$counts" "${TEST_JOBS:-7}" '' "${files[@]}" || true
 	while IFS=$'\t' read -r a b _ file; do
 		[ "$b" -gt 0 ] || continue
 		name=$(basename "$file" .pl)
