@@ -36,6 +36,7 @@
 #define IDLE_MS				1000
 #define WOKEN_MS			50	/* between two steps, whoever wakes it */
 #define USERS_MS			10	/* between two looks at who waits */
+#define HOST_MS				50	/* between two looks for cuts that others tell */
 #define ERROR_MS			5000	/* after a step that failed */
 #define URGENCY_TAU_S		5.0 /* what is told of it is an average over so
 								 * long */
@@ -106,6 +107,7 @@ describe_to_host(HostOwn *own, const GovernorVacuums *vacuums, bool binds, doubl
 {
 	bool		tells = binds && vacuums->running > 0;
 
+	own->acts = binds;
 	own->urgency = tells ? smooth_urgency(own, dt_s) : 0;
 	own->vacuums = tells ? vacuums->running : 0;
 	own->used = tells ? vacuums->used : (Rates)
@@ -144,6 +146,7 @@ step(TimestampTz now)
 {
 	static SensorsReading sensors;
 	static HostOwn own = {0};
+	bool		watched_before = own.watches;
 	GovernorVacuums vacuums;
 	ThrottleSettings settings;
 	ThrottleReading reading;
@@ -159,7 +162,11 @@ step(TimestampTz now)
 	own.watches = binds && sweep_adaptive && vacuums.running == 0 && share.yielding > 0 &&
 		throttle_has_users(&throttle);
 	if (own.watches)
+	{
 		share.device = 1;		/* all of it is theirs */
+		if (!watched_before)
+			host_directory_tell(&own);	/* before they grow fast */
+	}
 	governor_limits_get(&settings, &share, now);
 	governor_limits_read(&reading, &settings, &sensors, now);
 	reading.vacuums = vacuums.running;
@@ -250,6 +257,7 @@ static void
 wait_for_step(TimestampTz now, TimestampTz next, bool busy)
 {
 	TimestampTz soonest = TimestampTzPlusMilliseconds(now, WOKEN_MS);
+	TimestampTz hear = TimestampTzPlusMilliseconds(now, HOST_MS);
 
 	for (;;)
 	{
@@ -268,6 +276,12 @@ wait_for_step(TimestampTz now, TimestampTz next, bool busy)
 			sensor_users_sample();
 			if (last_step != 0 && throttle_is_urgent(&throttle, sensor_users_waiting(), dt_s))
 				next = Min(next, Max(soonest, clock_now()));
+			if (clock_now() >= hear)
+			{
+				hear = TimestampTzPlusMilliseconds(clock_now(), HOST_MS);
+				if (host_directory_hears_cut())
+					next = Min(next, clock_now());
+			}
 		}
 		if (clock_now() >= next || clock_now() < now)
 			return;

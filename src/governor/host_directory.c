@@ -35,6 +35,7 @@
 #define FILE_SUFFIX		".server"
 #define FILE_NAME_LEN	80
 #define ENTRIES_LIMIT	1000	/* of the directory, looked at in one step */
+#define HEARD_LIMIT		16		/* files, read between two steps */
 #define IDLE_LOOK_US	(INT64CONST(1000) * 1000)
 
 static char own_name[FILE_NAME_LEN];	/* empty: nothing was told yet */
@@ -190,6 +191,7 @@ describe_own(HostRecord *record, const HostOwn *own)
 	record->wal = own->used.wal;
 	record->cut_at_ms = own->cut_at_ms;
 	record->cut_to = own->cut_to;
+	record->watches = own->watches;
 	if (cluster_name[0] != '\0')
 		strlcpy(record->name, cluster_name, sizeof(record->name));
 	else
@@ -199,14 +201,14 @@ describe_own(HostRecord *record, const HostOwn *own)
 
 /*
  * While nothing is vacuumed, and there are no users to watch for, there is nothing to
- * tell.  That it has ended is told once.
+ * tell but that we are there.  That it has ended is told once.
  */
 static bool
-tell(const HostRecord *record, bool watches)
+tell(const HostRecord *record, const HostOwn *own)
 {
 	char		text[HOST_RECORD_BYTES];
 
-	if (record->vacuums == 0 && !told_vacuums && !watches)
+	if (record->vacuums == 0 && !told_vacuums && !own->watches && (is_there || !own->acts))
 		return true;
 	if (!name_own_file() || !write_own_file(text, host_record_format(record, text)))
 		return false;
@@ -346,12 +348,11 @@ look_around(const HostRecord *own)
 	return true;
 }
 
-/* One of another machine, or of before the last boot, is none. */
+/* It speaks.  Of the others only that they are there matters. */
 static bool
-is_sibling(const HostSiblingState *sibling, const HostRecord *own)
+is_shown(const HostSiblingState *sibling)
 {
-	return strcmp(sibling->record.boot, own->boot) == 0 &&
-		sibling->silent_ms < HOST_GONE_MS && sibling->silent_ms >= -HOST_AHEAD_MS;
+	return sibling->silent_ms < HOST_GONE_MS && sibling->silent_ms >= -HOST_AHEAD_MS;
 }
 
 /* All of them count, and as many as there is room for are shown. */
@@ -367,17 +368,20 @@ compute_share(const HostOwn *own, const HostRecord *record)
 	{
 		HostSiblingState *s = &known[i].sibling;
 
-		if (!is_sibling(s, record))
+		/* of another machine, or of before the last boot */
+		if (strcmp(s->record.boot, record->boot) != 0)
 			continue;
 		others[n] = (HostSibling)
 		{
 			.owner = s->owner,.on_device = s->on_device,.vacuuming = s->record.vacuums > 0,
 				.silent_ms = s->silent_ms,.urgency = s->record.urgency,
 				.cut_to = host_new_cut(&known[i].heard, s->record.cut_at_ms, s->record.cut_to),
-				.watches = host_watches(s->record.vacuums > 0, s->silent_ms, s->record.at_ms, s->record.cut_at_ms),
+				.watches = host_watches(s->record.watches, s->silent_ms),
 				.used = s->record.read + s->record.write + s->record.wal
 		};
 		s->counts = host_sibling_is_vacuuming(&others[n++]);
+		if (!is_shown(s))
+			continue;
 		if (host.count < HOST_SIBLINGS_LIMIT)
 			host.siblings[host.count++] = *s;
 		else
@@ -418,7 +422,7 @@ share_with_others(const HostOwn *own, HostShare *share)
 	host.state = SENSOR_OK;
 	host.why[0] = '\0';
 	seen = open_directory(sweep_host_directory) && describe_own(&record, own) &&
-		tell(&record, own->watches) && look_around(&record);
+		tell(&record, own) && look_around(&record);
 	close_directory();
 	if (seen)
 		*share = compute_share(own, &record);
@@ -479,8 +483,39 @@ host_directory_tell(const HostOwn *own)
 	/* what fails here fails again in the next step, which says so */
 	if (is_wanted() && host.state == SENSOR_OK && open_directory(sweep_host_directory) &&
 		describe_own(&record, own))
-		(void) tell(&record, own->watches);
+		(void) tell(&record, own);
 	close_directory();
+}
+
+/* Is it one to whose cuts we yield? */
+static bool
+is_heard(const KnownFile *file)
+{
+	return file->heard.cut_known && file->sibling.on_device && file->sibling.owner == (uint32) geteuid() &&
+		file->sibling.silent_ms < HOST_SILENT_MS;
+}
+
+bool
+host_directory_hears_cut(void)
+{
+	bool		hears = false;
+	int			looks = HEARD_LIMIT;
+
+	if (!is_wanted() || host.state != SENSOR_OK || known_count == 0 ||
+		!open_directory(sweep_host_directory))
+		return false;
+	for (int i = 0; i < known_count && looks > 0 && !hears; i++)
+	{
+		HostRecord	record;
+		uint32		owner;
+
+		if (!is_heard(&known[i]))
+			continue;
+		looks--;
+		hears = read_file(known[i].name, &record, &owner) && record.cut_at_ms != known[i].heard.cut_at_ms;
+	}
+	close_directory();
+	return hears;
 }
 
 void

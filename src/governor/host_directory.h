@@ -21,6 +21,8 @@ typedef struct HostOwn
 	int64		cut_at_ms;		/* by the steady clock: when they last yielded
 								 * to users, 0: never */
 	double		cut_to;			/* bytes/s of the whole device */
+	bool		acts;			/* it may vacuum, so others have to know that
+								 * it is there */
 	bool		watches;		/* it has users, and no vacuums */
 } HostOwn;
 
@@ -32,6 +34,12 @@ extern HostShare host_directory_step(const HostOwn *own, TimestampTz now);
 
 /* The same in the middle of a step, for what cannot wait for the next one. */
 extern void host_directory_tell(const HostOwn *own);
+
+/*
+ * Has another server told, since the last step, that it yields to its users?  This reads
+ * a few small files.
+ */
+extern bool host_directory_hears_cut(void);
 
 /* Takes back what was told. */
 extern void host_directory_leave(void);

@@ -98,7 +98,8 @@ host_record_format(const HostRecord *record, char text[HOST_RECORD_BYTES])
 	to = put_number(to, "write ", bounded(record->write, RATE_LIMIT), "\n");
 	to = put_number(to, "wal ", bounded(record->wal, RATE_LIMIT), "\n");
 	to = put_number(to, "cut ", record->cut_at_ms, "\n");
-	to = put_number(to, "to ", bounded(record->cut_to, RATE_LIMIT), "\nname ");
+	to = put_number(to, "to ", bounded(record->cut_to, RATE_LIMIT), "\n");
+	to = put_number(to, "watches ", record->watches, "\nname ");
 	to = put_text(put_plain(to, record->name, sizeof(record->name)), "\n");
 	to_hex(checksum(text, (size_t) (to - text)), sum);
 	to = put_text(put_text(put_text(to, "end "), sum), "\n");
@@ -169,7 +170,8 @@ host_record_parse(const char *text, HostRecord *out)
 				read,
 				write,
 				wal,
-				cut_to;
+				cut_to,
+				watches;
 	char		end[16];
 	char		expected[9];
 
@@ -185,6 +187,7 @@ host_record_parse(const char *text, HostRecord *out)
 		!take_number(&at, "wal ", '\n', RATE_LIMIT, &wal) ||
 		!take_number(&at, "cut ", '\n', INT64_MAX, &record.cut_at_ms) ||
 		!take_number(&at, "to ", '\n', RATE_LIMIT, &cut_to) ||
+		!take_number(&at, "watches ", '\n', 1, &watches) ||
 		!take_text(&at, "name ", record.name, sizeof(record.name)))
 		return false;
 	to_hex(checksum(text, (size_t) (at - text)), expected);
@@ -198,6 +201,7 @@ host_record_parse(const char *text, HostRecord *out)
 	record.read = (double) read;
 	record.write = (double) write;
 	record.wal = (double) wal;
+	record.watches = watches == 1;
 	record.cut_to = (double) cut_to;
 	*out = record;
 	return true;

@@ -15,6 +15,7 @@
  *		wal 262144
  *		cut 120000			when they last yielded to users, by the same clock
  *		to 4194304			bytes/s of the whole device that were left then
+ *		watches 0			1: it does not vacuum, but has users
  *		name main
  *		end 1a2b3c4d		a checksum: the text is whole
  *
@@ -46,6 +47,7 @@ typedef struct HostRecord
 	int64_t		cut_at_ms;		/* 0: never */
 	double		cut_to;			/* bytes/s of the whole device */
 	char		name[HOST_NAME_LEN];
+	bool		watches;
 } HostRecord;
 
 /* Returns the length of the text, without its null byte. */

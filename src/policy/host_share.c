@@ -84,10 +84,9 @@ share_of(unsigned owner, double urgency, const HostSibling *others, int n, bool 
 }
 
 bool
-host_watches(bool vacuuming, int64_t silent_ms, int64_t at_ms, int64_t cut_at_ms)
+host_watches(bool says, int64_t silent_ms)
 {
-	return !vacuuming && silent_ms < HOST_SILENT_MS && cut_at_ms > 0 &&
-		cut_at_ms <= at_ms && at_ms - cut_at_ms < HOST_WATCHED_MS;
+	return says && silent_ms >= -HOST_AHEAD_MS && silent_ms < HOST_SILENT_MS;
 }
 
 /* Users wait for the device, so cuts are for those who share it. */
@@ -101,6 +100,7 @@ look_at_users(HostShare *share, unsigned owner, const HostSibling *others, int n
 
 		if (!o->on_device || o->owner != owner)
 			continue;
+		share->there++;
 		share->watched |= o->watches;
 		share->yielding += vacuums;
 		share->yielding_used += vacuums ? o->used : 0;
@@ -124,6 +124,7 @@ host_share_compute(unsigned owner, double urgency, const HostSibling *others, in
 HostShare
 host_share_begin(HostShare share, int64_t told_for_ms)
 {
+	share.watched |= share.there > 0 && told_for_ms < HOST_WATCH_MS;
 	if (told_for_ms >= HOST_TOLD_MS)
 		return share;
 	if (share.on_device > 0)

@@ -35,17 +35,17 @@
 #define HOST_URGENCY_MOST	4
 
 /*
- * For so long after a cut the users of a server that does not vacuum are thought of: as
- * long as a vacuum remembers users of its own.
- */
-#define HOST_WATCHED_MS		480000
-
-/*
  * A vacuum that begins beside others has so much of its share until they have
  * had a step to know of it.
  */
 #define HOST_TOLD_MS		200
 #define HOST_BEGIN_PART		0.1
+
+/*
+ * By then a server that has users and looks around once a second has said that it
+ * watches.  Until then each one that is there may have users.
+ */
+#define HOST_WATCH_MS		1500
 
 /* What is remembered of a server's record, to know whether it still speaks. */
 typedef struct HostHeard
@@ -81,10 +81,10 @@ typedef struct HostShare
 								 * yields to its users.  0: none does */
 
 	/* of the same user's servers, on the device */
+	int			there;			/* whatever they do */
 	int			yielding;		/* those that vacuum, and yield to our cuts */
 	double		yielding_used;	/* by them, bytes/s */
-	bool		watched;		/* one that does not vacuum has users who
-								 * waited for such vacuums */
+	bool		watched;		/* one that does not vacuum has users */
 } HostShare;
 
 /*
@@ -104,11 +104,8 @@ extern int64_t host_silent_ms(HostHeard *heard, int64_t at_ms, int64_t now_ms);
  */
 extern double host_new_cut(HostHeard *heard, int64_t cut_at_ms, double cut_to);
 
-/*
- * Has that server, which does not vacuum, told of a cut for its users lately?  Then it
- * watches what the vacuums of others do to them.  Both times are of its own clock.
- */
-extern bool host_watches(bool vacuuming, int64_t silent_ms, int64_t at_ms, int64_t cut_at_ms);
+/* Does it watch what the vacuums of others do to its users, as it says? */
+extern bool host_watches(bool says, int64_t silent_ms);
 
 /* Does it count at all? */
 extern bool host_sibling_is_vacuuming(const HostSibling *sibling);
@@ -122,7 +119,8 @@ extern HostShare host_share_compute(unsigned owner, double urgency,
 /*
  * What may be used of it by a server that has told the others for so long
  * that it vacuums?  Until they know they have all of the limit, so a vacuum
- * that begins has a small part only.
+ * that begins has a small part only.  Until they have said whether they have
+ * users it is watched.
  */
 extern HostShare host_share_begin(HostShare share, int64_t told_for_ms);
 

@@ -87,7 +87,7 @@ typedef struct ThrottleReading
 								 * is those of other servers on the device,
 								 * when they hear of users_cut_to */
 	bool		watched;		/* another server on the device does that for
-								 * its users */
+								 * its users, or may do so soon */
 
 	SensorState wal;
 	bool		archiver_failing;

@@ -207,12 +207,14 @@ throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve, double w
  * What a rate that was too much has left in the device's queue is in the users' way
  * until the device has done it.  Beside half of that rate and what users write, this
  * takes many times as long as without.  So a cut rate begins when users wait as usual
- * again, or when another cut may be made.
+ * again, or when another cut may be made.  Of the users of servers that watch only the
+ * latter is known.
  */
 static bool
 drains(const ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r)
 {
-	return u->drains && valve->since_cut_s < REACTION_S && beyond_usual(u, r->waiting) > 0;
+	return u->drains && valve->since_cut_s < REACTION_S &&
+		(r->watched || beyond_usual(u, r->waiting) > 0);
 }
 
 /* It has been too long: less, from where it is. */

@@ -58,7 +58,7 @@ put_sibling(Row *row, const HostSiblingState *sibling)
 {
 	const char *detail = "vacuums";
 
-	if (host_watches(sibling->counts, sibling->silent_ms, sibling->record.at_ms, sibling->record.cut_at_ms))
+	if (host_watches(sibling->record.watches, sibling->silent_ms))
 		detail = "does not vacuum, but vacuums of others yield to its users";
 	else if (!sibling->counts)
 		detail = "does not vacuum";

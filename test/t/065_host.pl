@@ -75,7 +75,7 @@ has_share($one, 1, 'and all of the rest');
 reload_with($two, 'sweep.adaptive' => 'on');
 my $user = session($two);
 $user->query_until(qr/begins/, "\\echo begins\nSELECT pg_sleep(3600);\n");
-poll_ok($one, "SELECT count(*) = 1 FROM sweep.host WHERE name = 'two' AND vacuums = 0 AND heard_ago < '1 s'", 'a server with users watches while another one vacuums');
+poll_ok($one, "SELECT count(*) = 1 FROM sweep.host WHERE name = 'two' AND vacuums = 0 AND heard_ago < '1 s' AND detail LIKE 'does not vacuum, but%'", 'a server with users watches while another one vacuums');
 has_share($one, 1, 'and has no share of the limits');
 sql($two, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()");
 poll_ok($one, "SELECT count(*) = 0 FROM sweep.host WHERE name = 'two' AND heard_ago < '3 s'", 'without users it says nothing');
@@ -118,7 +118,7 @@ sub record
 	my (%with) = @_;
 	my ($boot) = slurp_file('/proc/sys/kernel/random/boot_id') =~ /(\S+)/;
 	my ($at) = map { int(1000 * $_) } slurp_file('/proc/uptime') =~ /^(\S+)/;
-	my $text = "pg_sweep 1\nboot @{[ $with{boot} // $boot ]}\ndevice 1:1\nat @{[ $with{at} // $at ]}\nvacuums 1\nurgency 9000000\nread 0\nwrite 0\nwal 0\ncut 0\nto 0\nname @{[ $with{name} // 'a stranger' ]}\n";
+	my $text = "pg_sweep 1\nboot @{[ $with{boot} // $boot ]}\ndevice 1:1\nat @{[ $with{at} // $at ]}\nvacuums 1\nurgency 9000000\nread 0\nwrite 0\nwal 0\ncut 0\nto 0\nwatches 0\nname @{[ $with{name} // 'a stranger' ]}\n";
 	my $sum = 2166136261;
 
 	$sum = (($sum ^ ord) * 16777619) & 0xffffffff for split //, $text;
@@ -208,9 +208,10 @@ reload_with($one, 'sweep.mode' => 'off');
 has_share($two, 1, 'when one is switched off the other has all');
 is(scalar(records()), 1, 'and nothing of it is left');
 reload_with($one, 'sweep.mode' => 'act', 'sweep.max_workers' => 0);
+poll_ok($two, "SELECT count(*) = 1 FROM sweep.host WHERE name = 'one' AND detail = 'does not vacuum'", 'one that may vacuum says so once');
 $two->stop('immediate');
 $two->start;
-is(scalar(records()), 1, 'a server that has crashed leaves its file');
+is(scalar(records()), 2, 'a server that has crashed leaves its file');
 poll_ok($two, "SELECT detail IS NULL OR detail = '' FROM sweep.host WHERE this_server", 'and starts again beside it');
 
 # ---- without others

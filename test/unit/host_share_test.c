@@ -158,6 +158,7 @@ test_watching(void)
 		{.owner = ME,.on_device = false,.silent_ms = 100,.watches = true,.cut_to = 1e6},
 		{.owner = ME,.on_device = true,.silent_ms = 100,.watches = true,.cut_to = 3e6},
 	};
+	static const HostSibling idle = {.owner = ME,.on_device = true,.silent_ms = 3600000};
 	HostShare	share = host_share_compute(ME, 0, others, lengthof(others) - 1);
 
 	tap_is_int(share.yielding, 2, "who watches", "sees the vacuums of the same user on the device");
@@ -168,12 +169,18 @@ test_watching(void)
 	tap_is_double(share.cut_to, 3e6, "who watches for this user", "is heard");
 	tap_is_double(share.device, 1 / 3.0 / 2, "who watches", "has no share");
 
-	tap_ok(host_watches(false, 100, 900000, 899000), "a cut just now", "by one that watches");
-	tap_ok(!host_watches(true, 100, 900000, 899000), "a cut just now", "by one that vacuums");
-	tap_ok(!host_watches(false, HOST_SILENT_MS, 900000, 899000), "a cut just now", "by one that is silent");
-	tap_ok(!host_watches(false, 100, 900000, 0), "no cut", "nobody watches");
-	tap_ok(!host_watches(false, 100, 900000, 900000 - HOST_WATCHED_MS), "a cut long ago", "is forgotten");
-	tap_ok(!host_watches(false, 100, 900000, 900001), "a cut in the future", "is none");
+	tap_ok(host_watches(true, HOST_SILENT_MS - 1), "who says that it watches", "does so");
+	tap_ok(!host_watches(false, 100), "who does not say so", "does not watch");
+	tap_ok(!host_watches(true, HOST_SILENT_MS), "who is silent", "does not watch");
+	tap_ok(!host_watches(true, -HOST_AHEAD_MS - 1), "who speaks tomorrow", "does not watch");
+
+	share = host_share_compute(ME, 0, others, lengthof(others) - 1);
+	tap_ok(host_share_begin(share, HOST_WATCH_MS - 1).watched, "a vacuum begins beside others", "as if they had users");
+	tap_ok(!host_share_begin(share, HOST_WATCH_MS).watched, "a vacuum begins beside others", "until they had time to say so");
+	share = host_share_compute(ME, 0, others + 2, 4);
+	tap_ok(!host_share_begin(share, 0).watched, "a vacuum begins beside none of its user's on the device", "and is not watched");
+	share = host_share_compute(ME, 0, &idle, 1);
+	tap_ok(host_share_begin(share, 0).watched, "a vacuum begins beside one that has said nothing for long", "as if it had users");
 }
 
 int

@@ -728,17 +728,16 @@ watchers(int vacuums, int count, bool know)
 			servers[i].r.watches = i >= vacuums;
 			servers[i].r.watched = i < vacuums;
 		}
-		run(&disk, all, count, 60);
 		for (int i = 0; i < count; i++)
 			forget(all[i]);
-		run(&disk, all, count, 60);
+		run(&disk, all, count, 120);
 		for (int i = 0; i < count; i++)
 		{
 			commits += servers[i].commits;
 			hurt += servers[i].commits_hurt;
 		}
 		for (int i = 0; i < vacuums; i++)
-			seen.used += servers[i].vacuumed / (60 * (15 * MB - 200 * COMMIT_BYTES)) / CROWD_RUNS;
+			seen.used += servers[i].vacuumed / (120 * (15 * MB - 200 * COMMIT_BYTES)) / CROWD_RUNS;
 		seen.hurt += hurt / commits / CROWD_RUNS;
 	}
 	return seen;
