@@ -47,7 +47,8 @@ throttle_reason_text(ThrottleReason reason)
 bool
 throttle_has_users(const ThrottleState *state)
 {
-	return state->users.active >= FEW_USERS;
+	/* writers who have just come are counted at once, others by samples */
+	return state->users.active >= FEW_USERS || state->users.commits_s >= COMMITS_MIN;
 }
 
 bool

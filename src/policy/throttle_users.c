@@ -309,7 +309,8 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	{
 		valve->allowed = fmax(START, v->floor);
 		valve->moved_down = true;
-		valve->cut = false;
+		/* what was too much a moment ago still is */
+		valve->cut = valve->cut && valve->since_cut_s < RETRY_S;
 		return THROTTLE_REASON_LISTENS;
 	}
 	/* whoever shares the device with others does not know of their users */

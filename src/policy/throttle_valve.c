@@ -29,6 +29,17 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 	}
 }
 
+/* What was used was too much.  What was allowed beyond that was not tried. */
+static void
+learn_knee(ThrottleValve *valve, const ThrottleValveStep *v)
+{
+	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
+	valve->known = valve->knee;
+	valve->cut = true;
+	valve->climb_s = 0;
+	valve->since_cut_s = 0;
+}
+
 void
 throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *v)
 {
@@ -37,14 +48,10 @@ throttle_valve_cut(ThrottleValve *valve, double share, const ThrottleValveStep *
 	open_valve(valve, v);
 	if (!v->running || valve->since_cut_s < REACTION_S)
 		return;
-	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
-	valve->known = valve->knee;
+	learn_knee(valve, v);
 	to = clamp_rate(valve->knee * share, v);
 	valve->moved_down = to < valve->allowed;
 	valve->allowed = to;
-	valve->cut = true;
-	valve->climb_s = 0;
-	valve->since_cut_s = 0;
 }
 
 void
@@ -54,11 +61,9 @@ throttle_valve_follow(ThrottleValve *valve, double to, const ThrottleValveStep *
 	to = clamp_rate(to, v);
 	if (!v->running || to >= valve->allowed)
 		return;
-	valve->knee = valve->known = valve->allowed;
+	learn_knee(valve, v);
 	valve->allowed = to;
-	valve->moved_down = valve->cut = true;
-	valve->climb_s = 0;
-	valve->since_cut_s = 0;
+	valve->moved_down = true;
 }
 
 void
