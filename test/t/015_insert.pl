@@ -366,7 +366,7 @@ is(sql($node, "SELECT count(*) $near"), $runs, 'checkpoint_aware = off: not vacu
 reload_with($node, 'sweep.checkpoint_aware' => 'on');
 
 # It is a guess when that much WAL will have been written. If one is missed, others follow.
-for (1 .. 5)
+for (1 .. 12)
 {
 	forget_frozen('trickle');
 	insert_pages('trickle', 140);
