@@ -13,4 +13,11 @@
  */
 extern int64_t backoff_ms(int64_t base_ms, int64_t max_ms, int failures);
 
+/*
+ * The base for a run that was cancelled because somebody waited for its lock,
+ * after took_ms.  What is lost that way is at most a twentieth of the time.
+ * A short run may come again soon, and a long one after five minutes.
+ */
+extern int64_t backoff_gave_way_ms(int64_t took_ms);
+
 #endif							/* SWEEP_POLICY_BACKOFF_H */

@@ -363,7 +363,8 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 	else if (run->outcome == RUN_CANCELLED)
 	{
 		kind = DECISION_CANCELLED;
-		base_ms = CANCELLED_BACKOFF_MS;
+		base_ms = verdict->gave_way ?
+			backoff_gave_way_ms((run->ended_at - run->started_at) / 1000) : CANCELLED_BACKOFF_MS;
 		max_ms = CANCELLED_BACKOFF_MAX_MS;
 	}
 	else

@@ -125,6 +125,8 @@ run_statement(void *arg)
 	MemoryContextSwitchTo(context);
 }
 
+static bool gave_way = false;	/* the last statement did */
+
 /* Notes in the run's reason whom it had to give way to. */
 static void
 note_waiter(Oid relid)
@@ -134,6 +136,7 @@ note_waiter(Oid relid)
 
 	if (pid == 0)
 		return;
+	gave_way = true;
 	snprintf(text, sizeof(text), "; gave way to pid %d", pid);
 	meter_own_add_reason(text);
 }
@@ -144,6 +147,7 @@ statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *d
 	MemoryContext context = CurrentMemoryContext;
 	volatile int sqlstate = 0;
 
+	gave_way = false;
 	PG_TRY();
 	{
 		QueryCancelPending = false;
@@ -167,6 +171,12 @@ statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *d
 	}
 	PG_END_TRY();
 	return sqlstate;
+}
+
+bool
+statement_gave_way(void)
+{
+	return gave_way;
 }
 
 int

@@ -37,6 +37,9 @@ extern VacuumStmt *statement_database_stats(void);
  */
 extern int	statement_try(VacuumStmt *stmt, const char *what);
 
+/* Was the last one cancelled while somebody waited for its table? */
+extern bool statement_gave_way(void);
+
 /*
  * The same for what is no command.  relid is the table that others may wait
  * for.  `doing` is said in the log: "vacuum", "clean-up".

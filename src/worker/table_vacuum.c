@@ -91,6 +91,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	sqlstate = statement_try(statement_vacuum(c->key.relid, c->row.schemaname, c->row.relname,
 											  &verdict->options), c->row.relname);
 	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
+	done.gave_way = statement_gave_way();
 	recorded = table_run_end(&run);
 
 	if (worker_slot_is_stopped())

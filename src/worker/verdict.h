@@ -25,6 +25,8 @@ typedef struct Verdict
 
 	bool		gave_up;		/* the vacuum gave up at a page that others
 								 * had pinned */
+	bool		gave_way;		/* it was cancelled while somebody waited for
+								 * its lock */
 } Verdict;
 
 /* Says what is to be done, and changes nothing.  For views as well. */

@@ -54,11 +54,32 @@ static const struct
 	{"a year does not fit in 32 bits", HOUR, 400 * DAY, 14, 8192 * HOUR},
 };
 
+/* 20 times what the run took, from a second to five minutes */
+static const struct
+{
+	const char *name;
+	int64_t		took_ms;
+	int64_t		expected;
+}			ways[] = {
+	{"gave way at once", 0, SECOND},
+	{"gave way after no time: the clock was set back", -5 * SECOND, SECOND},
+	{"gave way after the lowest time", INT64_MIN, SECOND},
+	{"gave way after 50 ms", 50, SECOND},
+	{"gave way after 51 ms", 51, 1020},
+	{"gave way after a second", SECOND, 20 * SECOND},
+	{"gave way after 14,999 ms", 14999, 299980},
+	{"gave way after 15 s: the maximum", 15 * SECOND, 5 * MINUTE},
+	{"gave way after a day", DAY, 5 * MINUTE},
+	{"gave way after the highest time", INT64_MAX, 5 * MINUTE},
+};
+
 int
 main(void)
 {
 	for (size_t i = 0; i < lengthof(cases); i++)
 		tap_is_int(backoff_ms(cases[i].base_ms, cases[i].max_ms, cases[i].failures),
 				   cases[i].expected, cases[i].name, "");
+	for (size_t i = 0; i < lengthof(ways); i++)
+		tap_is_int(backoff_gave_way_ms(ways[i].took_ms), ways[i].expected, ways[i].name, "");
 	return tap_done();
 }
