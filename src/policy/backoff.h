@@ -15,8 +15,8 @@ extern int64_t backoff_ms(int64_t base_ms, int64_t max_ms, int failures);
 
 /*
  * The base for a run that was cancelled because somebody waited for its lock,
- * after took_ms.  What is lost that way is at most a twentieth of the time.
- * A short run may come again soon, and a long one after five minutes.
+ * after took_ms.  A short run may come again soon, and a long one after five
+ * minutes.  Up to 15 s, what is lost is at most a twentieth of the time.
  */
 extern int64_t backoff_gave_way_ms(int64_t took_ms);
 
