@@ -201,6 +201,15 @@
 #define FEW_USERS		0.02
 
 /*
+ * When fewer than this yielded to are seldom there, they are there all the same, and
+ * would be hurt each time.  Of more it is believed at once that they have left.
+ * Larger: after a load of a single process a vacuum stays slow for half a minute.
+ * Smaller: a user of few and short queries feels each return to a rate that was too
+ * much.
+ */
+#define MANY_USERS		0.2
+
+/*
  * So many user seconds of excess are answered, and as many for each user who usually
  * waits, because their number varies by itself.  Larger: users wait longer before a
  * cut.  Smaller: chance cuts.

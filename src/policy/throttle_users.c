@@ -110,6 +110,24 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 		u->learned_s = fmin(u->learned_s + s, 3600);
 }
 
+/*
+ * Are they still there?  Somebody who looks now and then is nobody: a connection that
+ * is checked, a node that asks another.  The slow average would know of users who have
+ * left for a minute, so this one is forgotten in LISTEN_S.  No more of it is kept than
+ * tells that they are there, or many would be remembered for longer than a few.  Where
+ * a few have been hurt any activity is theirs.
+ */
+static void
+observe_presence(ThrottleUsers *u, double active, double dt_s)
+{
+	bool		few = u->active_cut > 0 && u->active_cut < MANY_USERS;
+	double		present = few ? 0 : FEW_USERS * LISTEN_S;
+
+	u->lately = u->lately * exp(-dt_s / LISTEN_S) + active * dt_s;
+	u->absent_s = u->lately > present ? 0 : u->absent_s + dt_s;
+	u->lately = fmin(u->lately, present);
+}
+
 static void
 observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		const ThrottleValveStep *v)
@@ -126,7 +144,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		tau = fmin(tau, u->listened_s + s);
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
-	u->absent_s = r->active > 0 ? 0 : u->absent_s + v->dt_s;
+	observe_presence(u, r->active, v->dt_s);
 	if (v->running && !is_absent(u))
 		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
 	/* what users did long ago, or do without a vacuum, says less */
@@ -230,6 +248,7 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 		u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
 	}
 	throttle_valve_cut(valve, fmax(CUT_LEAVES, 1 - CUT_LEAVES / CLEARLY * u->excess / u->hurt), v);
+	u->active_cut = u->active;
 	u->drains = true;
 	/* less of a cut teaches nothing */
 	if (valve->allowed < NEAR * before)

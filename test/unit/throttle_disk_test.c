@@ -31,6 +31,7 @@ typedef struct Server
 								 * the device */
 	double		demand;			/* of its vacuum when nothing holds it, or 0:
 								 * none */
+	double		looks;			/* how many look now and then, on average */
 	uint64_t	seed;
 	double		vacuumed;
 	double		waited;			/* seconds of all commits */
@@ -126,7 +127,7 @@ step_all(Disk *disk, Server **servers, int count)
 			sv->r.yielding_used = used;
 		}
 		sv->r.waiting = samples;
-		sv->r.active = samples * 1.2;
+		sv->r.active = samples * 1.2 + (sv->looks > 0 ? poisson(&sv->seed, 20 * sv->looks) / 20 : 0);
 		sv->r.commits_s = poisson(&sv->seed, sv->tps * DT) / DT;
 		sv->commits += sv->tps * DT;
 		sv->waited += sv->tps * DT * wait_s;
@@ -458,6 +459,61 @@ test_bursts(void)
 }
 
 /* A slow disk, and more dies than is removed at what users leave. */
+/*
+ * A load that has taught what is too much ends, and nodes that ask each other stay.
+ * While its users are there, or a few that were hurt, the vacuum stays slow.
+ */
+static void
+test_users_leave(void)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++)
+	{
+		Disk		disk = {60 * MB, 0};
+		Server		sv = server(2000, 0, seed);
+		Server	   *all[] = {&sv};
+		double		before;
+
+		sv.looks = 0.005;
+		run(&disk, all, 1, 30);
+		sv.demand = 300 * MB;
+		run(&disk, all, 1, 60);
+		ok_between(sv.out.allowed.total / MB, 2, 70, "many users", "are yielded to");
+		before = sv.out.allowed.total;
+		sv.tps = 0;
+		run(&disk, all, 1, 2);
+		tap_ok(sv.out.allowed.total < 1.5 * before, "many users, gone a moment ago", "are waited for");
+		run(&disk, all, 1, 4);
+		ok_between(sv.out.allowed.total / MB, 100, INFINITY, "many users, gone for 6 s", "hold nothing");
+		sv.tps = 2000;
+		run(&disk, all, 1, 2);
+		ok_between(sv.out.allowed.total / MB, 2, 70, "many users, back again", "are yielded to");
+	}
+}
+
+/* ... whose waiting is not worse for those of whom few and short queries are seen. */
+static void
+test_few_users_stay(void)
+{
+	double		hurt = 0;
+	double		commits = 0;
+
+	for (uint64_t seed = 1; seed <= 10; seed++)
+	{
+		Disk		disk = {15 * MB, 0};
+		Server		sv = server(10, 0, seed);
+		Server	   *all[] = {&sv};
+
+		run(&disk, all, 1, 30);
+		sv.demand = 60 * MB;
+		run(&disk, all, 1, 60);
+		forget(&sv);
+		run(&disk, all, 1, 300);
+		hurt += sv.commits_hurt;
+		commits += sv.commits;
+	}
+	ok_between(hurt / commits, 0, 0.06, "ten commits a second", "are not forgotten each time");
+}
+
 static void
 test_garbage(void)
 {
@@ -776,6 +832,8 @@ main(void)
 	test_untold_limit(30, 5, "a limit that nobody tells, with free processors");
 	test_drain();
 	test_bursts();
+	test_users_leave();
+	test_few_users_stay();
 	test_garbage();
 	test_load_grows();
 	test_two_servers();
