@@ -211,7 +211,8 @@ typedef struct ThrottleUsers
 	double		alone_s;		/* without a vacuum, or with it at the floor */
 	double		absent_s;		/* hardly anybody was active */
 	double		lately;			/* user seconds of activity, fading */
-	double		active_cut;		/* how many were active at the last cut; 0: none */
+	double		active_cut;		/* how many were active at the last cut; 0:
+								 * none */
 	int			base_backups;
 	bool		started;
 	bool		elsewhere;		/* is what they wait for, not at the device */
