@@ -153,6 +153,7 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 	bool		catalog = IsCatalogRelationOid(key.relid);
 	Thresholds	t = {.analyze = -1};
 	ScoreInput	in = {.weights = round->weights};
+	DecisionMoment moment = round->moment;
 
 	if (dead <= round->never_due_dead && ins <= round->never_due_ins)
 		return false;
@@ -171,7 +172,8 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 			decision_see(decision, left_ins, round->moment.now);
 		round->checkpoint_wanted |= decision->ins_threshold >= 0 && !catalog &&
 			(double) left_ins > (decision->ins_early >= 0 ? decision->ins_early : decision->ins_threshold);
-		if (!decision_is_over(decision, left_dead, left_ins, &round->moment, round_horizon, db))
+		moment.vacuumed_at = Max(compat_tab_vacuumed_at(stats), compat_tab_autovacuumed_at(stats));
+		if (!decision_is_over(decision, left_dead, left_ins, &moment, round_horizon, db))
 		{
 			bool		waits = queue_note_waiting(decision, dead, ins);
 

@@ -111,6 +111,17 @@ must_follow(const Decision *d, int64 ins, const DecisionMoment *moment)
 		 is_before_checkpoint(d, moment->checkpoint_ms));
 }
 
+/*
+ * Has somebody else vacuumed the table since ours was cancelled, or failed?  Then
+ * what was in its way is no more.
+ */
+static bool
+others_have_vacuumed(const Decision *d, const DecisionMoment *moment)
+{
+	return (d->kind == DECISION_CANCELLED || d->kind == DECISION_FAILED || d->kind == DECISION_LOCKED) &&
+		moment->vacuumed_at > d->last_at;
+}
+
 TimestampTz
 decision_time(const Decision *d, int64 ins)
 {
@@ -162,7 +173,7 @@ decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment 
 	/* since then the mode has become "act" */
 	if (d->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
 		return true;
-	if (moment->now < d->not_before && !must_follow(d, ins, moment))
+	if (moment->now < d->not_before && !must_follow(d, ins, moment) && !others_have_vacuumed(d, moment))
 		return false;
 	by_dead = is_over_threshold(dead, d->dead_threshold);
 	by_ins = is_over_threshold(ins, d->ins_threshold) || is_early(d, ins, moment);

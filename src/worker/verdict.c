@@ -40,6 +40,7 @@ must_wait(const Candidate *c)
 	if (d.kind == DECISION_DISABLED || d.kind == DECISION_OUT_OF_SCOPE)
 		return false;
 	moment.now = clock_now();
+	moment.vacuumed_at = c->counters.vacuumed_at;
 	/* the counters are lost, so only the time counts */
 	if (c->weight.due == DUE_UNKNOWN)
 		return moment.now < d.not_before &&

@@ -97,6 +97,18 @@ poll_ok($node, q{SELECT decision || '|' || reason || '|' || (not_before - last_a
 	'the table is left alone', expected => 'cancelled|cancelled, most often because somebody needed a lock, 1 time in a row|true');
 sql($node, 'DROP TABLE left_alone');
 
+# ---- but only until somebody else has vacuumed it
+
+slow_table($node, 'postgres', 'helped');
+wait_for_vacuum_of('helped');
+sql($node, "SELECT pg_cancel_backend(pid) FROM sweep.progress WHERE relname = 'helped'");
+poll_ok($node, "SELECT decision || '|' || (not_before - last_at) FROM sweep.decisions WHERE relname = 'helped'",
+	'a table whose vacuum was cancelled by hand is left alone', expected => 'cancelled|00:05:00');
+sql($node, 'VACUUM helped');
+sql($node, 'UPDATE helped SET id = -id; SELECT pg_stat_force_next_flush()');
+wait_for_vacuum_of('helped');
+sql($node, 'DROP TABLE helped');
+
 # ---- for other locks no vacuum is cancelled
 
 slow_table($node, 'postgres', 'goes_on');
