@@ -110,6 +110,7 @@ describe_to_host(HostOwn *own, const GovernorVacuums *vacuums, bool binds, doubl
 	own->acts = binds;
 	own->urgency = tells ? smooth_urgency(own, dt_s) : 0;
 	own->vacuums = tells ? vacuums->running : 0;
+	own->users = throttle_users_are_there(&throttle);
 	own->used = tells ? vacuums->used : (Rates)
 	{
 		0
@@ -177,6 +178,7 @@ step(TimestampTz now)
 	reading.removed_rows_s = vacuums.removed_rows_s;
 	reading.others_cut_to = share.cut_to;
 	reading.watched = share.watched;
+	reading.others_users = share.users;
 	if (own.watches)
 		watch(&reading, &share);
 	throttle_step(&throttle, &settings, &reading, dt_s, &result);

@@ -192,6 +192,9 @@ describe_own(HostRecord *record, const HostOwn *own)
 	record->cut_at_ms = own->cut_at_ms;
 	record->cut_to = own->cut_to;
 	record->watches = own->watches;
+	/* when a vacuum has just begun they have not been looked for yet */
+	record->users = own->vacuums > 0 &&
+		(own->users || !told_vacuums || record->at_ms - told_since_ms < HOST_WATCH_MS);
 	if (cluster_name[0] != '\0')
 		strlcpy(record->name, cluster_name, sizeof(record->name));
 	else
@@ -377,7 +380,8 @@ compute_share(const HostOwn *own, const HostRecord *record)
 				.silent_ms = s->silent_ms,.urgency = s->record.urgency,
 				.cut_to = host_new_cut(&known[i].heard, s->record.cut_at_ms, s->record.cut_to),
 				.watches = host_watches(s->record.watches, s->silent_ms),
-				.used = s->record.read + s->record.write + s->record.wal
+				.used = s->record.read + s->record.write + s->record.wal,
+				.users = host_has_users(s->record.users, s->silent_ms)
 		};
 		s->counts = host_sibling_is_vacuuming(&others[n++]);
 		if (!is_shown(s))

@@ -24,6 +24,7 @@ typedef struct HostOwn
 	bool		acts;			/* it may vacuum, so others have to know that
 								 * it is there */
 	bool		watches;		/* it has users, and no vacuums */
+	bool		users;			/* it has users, and vacuums */
 } HostOwn;
 
 /*

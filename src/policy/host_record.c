@@ -99,7 +99,8 @@ host_record_format(const HostRecord *record, char text[HOST_RECORD_BYTES])
 	to = put_number(to, "wal ", bounded(record->wal, RATE_LIMIT), "\n");
 	to = put_number(to, "cut ", record->cut_at_ms, "\n");
 	to = put_number(to, "to ", bounded(record->cut_to, RATE_LIMIT), "\n");
-	to = put_number(to, "watches ", record->watches, "\nname ");
+	to = put_number(to, "watches ", record->watches, "\n");
+	to = put_number(to, "users ", record->users, "\nname ");
 	to = put_text(put_plain(to, record->name, sizeof(record->name)), "\n");
 	to_hex(checksum(text, (size_t) (to - text)), sum);
 	to = put_text(put_text(put_text(to, "end "), sum), "\n");
@@ -171,7 +172,8 @@ host_record_parse(const char *text, HostRecord *out)
 				write,
 				wal,
 				cut_to,
-				watches;
+				watches,
+				users;
 	char		end[16];
 	char		expected[9];
 
@@ -188,6 +190,7 @@ host_record_parse(const char *text, HostRecord *out)
 		!take_number(&at, "cut ", '\n', INT64_MAX, &record.cut_at_ms) ||
 		!take_number(&at, "to ", '\n', RATE_LIMIT, &cut_to) ||
 		!take_number(&at, "watches ", '\n', 1, &watches) ||
+		!take_number(&at, "users ", '\n', 1, &users) ||
 		!take_text(&at, "name ", record.name, sizeof(record.name)))
 		return false;
 	to_hex(checksum(text, (size_t) (at - text)), expected);
@@ -202,6 +205,7 @@ host_record_parse(const char *text, HostRecord *out)
 	record.write = (double) write;
 	record.wal = (double) wal;
 	record.watches = watches == 1;
+	record.users = users == 1;
 	record.cut_to = (double) cut_to;
 	*out = record;
 	return true;

@@ -16,6 +16,7 @@
  *		cut 120000			when they last yielded to users, by the same clock
  *		to 4194304			bytes/s of the whole device that were left then
  *		watches 0			1: it does not vacuum, but has users
+ *		users 1				1: it vacuums, and may have users
  *		name main
  *		end 1a2b3c4d		a checksum: the text is whole
  *
@@ -48,6 +49,7 @@ typedef struct HostRecord
 	double		cut_to;			/* bytes/s of the whole device */
 	char		name[HOST_NAME_LEN];
 	bool		watches;
+	bool		users;
 } HostRecord;
 
 /* Returns the length of the text, without its null byte. */

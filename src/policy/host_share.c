@@ -89,6 +89,12 @@ host_watches(bool says, int64_t silent_ms)
 	return says && silent_ms >= -HOST_AHEAD_MS && silent_ms < HOST_SILENT_MS;
 }
 
+bool
+host_has_users(bool says, int64_t silent_ms)
+{
+	return says || silent_ms < -HOST_AHEAD_MS || silent_ms >= HOST_SILENT_MS;
+}
+
 /* Users wait for the device, so cuts are for those who share it. */
 static void
 look_at_users(HostShare *share, unsigned owner, const HostSibling *others, int n)
@@ -98,7 +104,11 @@ look_at_users(HostShare *share, unsigned owner, const HostSibling *others, int n
 		const HostSibling *o = &others[i];
 		bool		vacuums = host_sibling_is_vacuuming(o);
 
-		if (!o->on_device || o->owner != owner)
+		if (!o->on_device)
+			continue;
+		/* what another user's server says is not believed */
+		share->users |= vacuums && (o->users || o->owner != owner);
+		if (o->owner != owner)
 			continue;
 		share->there++;
 		share->watched |= o->watches;

@@ -68,6 +68,7 @@ typedef struct HostSibling
 	double		cut_to;			/* what host_new_cut() says */
 	bool		watches;		/* what host_watches() says */
 	double		used;			/* by its vacuums, bytes/s of all kinds */
+	bool		users;			/* it has some, as it says, or says nothing */
 } HostSibling;
 
 /* What is left to this server while it vacuums, from 0 to 1. */
@@ -85,6 +86,9 @@ typedef struct HostShare
 	int			yielding;		/* those that vacuum, and yield to our cuts */
 	double		yielding_used;	/* by them, bytes/s */
 	bool		watched;		/* one that does not vacuum has users */
+
+	/* of all that vacuum on the device */
+	bool		users;			/* one of them has users, or may have */
 } HostShare;
 
 /*
@@ -106,6 +110,11 @@ extern double host_new_cut(HostHeard *heard, int64_t cut_at_ms, double cut_to);
 
 /* Does it watch what the vacuums of others do to its users, as it says? */
 extern bool host_watches(bool says, int64_t silent_ms);
+
+/*
+ * Has a server that vacuums users of its own?  One that is silent may have some.
+ */
+extern bool host_has_users(bool says, int64_t silent_ms);
 
 /* Does it count at all? */
 extern bool host_sibling_is_vacuuming(const HostSibling *sibling);

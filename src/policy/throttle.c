@@ -52,6 +52,12 @@ throttle_has_users(const ThrottleState *state)
 }
 
 bool
+throttle_users_are_there(const ThrottleState *state)
+{
+	return !throttle_users_absent(&state->users);
+}
+
+bool
 throttle_is_urgent(const ThrottleState *state, double waiting, double dt_s)
 {
 	return state->last.limits[LIMIT_USERS].used && !state->last.limits[LIMIT_USERS].broken &&

@@ -88,6 +88,8 @@ typedef struct ThrottleReading
 								 * when they hear of users_cut_to */
 	bool		watched;		/* another server on the device does that for
 								 * its users, or may do so soon */
+	bool		others_users;	/* another server that vacuums on the device
+								 * has users, or may have */
 
 	SensorState wal;
 	bool		archiver_failing;
@@ -253,6 +255,9 @@ extern void throttle_step(ThrottleState *state, const ThrottleSettings *s,
 
 /* Has it had users lately? */
 extern bool throttle_has_users(const ThrottleState *state);
+
+/* Are they there still?  Known while vacuums run, because users are looked at often then. */
+extern bool throttle_users_are_there(const ThrottleState *state);
 
 /*
  * Whether so many users have waited in the dt_s since the last step (the average of

@@ -54,8 +54,8 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	return fmin(u->share, NEAR / TOLERANCE) * r->active;
 }
 
-static bool
-is_absent(const ThrottleUsers *u)
+bool
+throttle_users_absent(const ThrottleUsers *u)
 {
 	return u->absent_s > LISTEN_S || u->active < FEW_USERS;
 }
@@ -145,7 +145,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
 	observe_presence(u, r->active, v->dt_s);
-	if (v->running && !is_absent(u))
+	if (v->running && !throttle_users_absent(u))
 		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
 	/* what users did long ago, or do without a vacuum, says less */
 	if (v->restart)
@@ -290,7 +290,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	u->elsewhere = v->room && !throttle_processors_are_free(r);
 	throttle_cause_observe(&u->cause, valve, r->waiting, beyond_usual(u, r->waiting), v);
 	backup = yield_to_backup(u, valve, r, v);
-	absent = is_absent(u);
+	absent = throttle_users_absent(u);
 	if (backup)
 		calm = THROTTLE_REASON_BASE_BACKUP;
 
@@ -332,8 +332,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		valve->cut = valve->cut && valve->since_cut_s < RETRY_S;
 		return THROTTLE_REASON_LISTENS;
 	}
-	/* whoever shares the device with others does not know of their users */
-	nobody = absent && v->share >= 1 && !r->watched;
+	nobody = absent && !r->others_users && !r->watched;
 	if (nobody && !backup)
 	{
 		valve->cut = false;

@@ -10,6 +10,9 @@
 /* How many users would wait now, without a vacuum. */
 extern double throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r);
 
+/* Is nobody there, but for somebody who looks now and then? */
+extern bool throttle_users_absent(const ThrottleUsers *u);
+
 /* Would a step now, dt_s after the last, find that they wait too long? */
 extern bool throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve,
 								double waiting, double dt_s);

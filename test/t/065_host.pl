@@ -118,7 +118,7 @@ sub record
 	my (%with) = @_;
 	my ($boot) = slurp_file('/proc/sys/kernel/random/boot_id') =~ /(\S+)/;
 	my ($at) = map { int(1000 * $_) } slurp_file('/proc/uptime') =~ /^(\S+)/;
-	my $text = "pg_sweep 1\nboot @{[ $with{boot} // $boot ]}\ndevice 1:1\nat @{[ $with{at} // $at ]}\nvacuums 1\nurgency 9000000\nread 0\nwrite 0\nwal 0\ncut 0\nto 0\nwatches 0\nname @{[ $with{name} // 'a stranger' ]}\n";
+	my $text = "pg_sweep 1\nboot @{[ $with{boot} // $boot ]}\ndevice 1:1\nat @{[ $with{at} // $at ]}\nvacuums 1\nurgency 9000000\nread 0\nwrite 0\nwal 0\ncut 0\nto 0\nwatches 0\nusers 0\nname @{[ $with{name} // 'a stranger' ]}\n";
 	my $sum = 2166136261;
 
 	$sum = (($sum ^ ord) * 16777619) & 0xffffffff for split //, $text;

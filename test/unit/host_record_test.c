@@ -24,6 +24,9 @@ static const struct
 	{"one that watches",
 		{BOOT, 8, 0, 7, 0, 0, 0, 0, 0, 5, 9, "w", true},
 	{BOOT, 8, 0, 7, 0, 0, 0, 0, 0, 5, 9, "w", true}},
+	{"one that vacuums and has users",
+		{BOOT, 8, 0, 7, 1, 1, 4, 4, 4, 5, 9, "v", false, true},
+	{BOOT, 8, 0, 7, 1, 1, 4, 4, 4, 5, 9, "v", false, true}},
 	{"a name that would be a line of its own",
 		{BOOT, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0, "a\nend 00000000\xc3\xa9"},
 	{BOOT, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0, "a?end 00000000??"}},
@@ -51,11 +54,12 @@ static const struct
 	{"no number", "vacuums 2", "vacuums x"},
 	{"a number beyond 64 bits", "at 123456", "at 99999999999999999999"},
 	{"neither yes nor no", "watches 0", "watches 2"},
+	{"neither with users nor without", "users 0", "users 2"},
 	{"a fraction", "read 1048576", "read 1048576.5"},
 	{"nan", "read 1048576", "read nan"},
 	{"a device without its minor number", "device 253:1", "device 253"},
 	{"a line that is missing", "wal 262144\n", ""},
-	{"without what an older one does not tell", "cut 120000\nto 4194304\nwatches 0\n", ""},
+	{"without what an older one does not tell", "cut 120000\nto 4194304\nwatches 0\nusers 0\n", ""},
 	{"lines in another order", "read 1048576\nwrite 524288", "write 524288\nread 1048576"},
 	{"something behind the end", "\nend ", "\nend x"},
 	{"no end", "\nend ", "\nEND "},
@@ -80,7 +84,8 @@ is_same(const HostRecord *a, const HostRecord *b)
 		a->device_major == b->device_major && a->device_minor == b->device_minor &&
 		a->at_ms == b->at_ms && a->vacuums == b->vacuums && a->urgency == b->urgency &&
 		a->read == b->read && a->write == b->write && a->wal == b->wal &&
-		a->cut_at_ms == b->cut_at_ms && a->cut_to == b->cut_to && a->watches == b->watches;
+		a->cut_at_ms == b->cut_at_ms && a->cut_to == b->cut_to && a->watches == b->watches &&
+		a->users == b->users;
 }
 
 int

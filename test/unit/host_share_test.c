@@ -174,6 +174,21 @@ test_watching(void)
 	tap_ok(!host_watches(true, HOST_SILENT_MS), "who is silent", "does not watch");
 	tap_ok(!host_watches(true, -HOST_AHEAD_MS - 1), "who speaks tomorrow", "does not watch");
 
+	tap_ok(!host_has_users(false, 100), "who has none", "has no users");
+	tap_ok(host_has_users(true, 100), "who has some", "has users");
+	tap_ok(host_has_users(false, HOST_SILENT_MS), "who is silent", "may have users");
+	tap_ok(host_has_users(false, -HOST_AHEAD_MS - 1), "who speaks tomorrow", "may have users");
+	tap_ok(!host_share_compute(ME, 1, others, 3).users, "others vacuum, without users", "is known");
+	tap_ok(host_share_compute(ME, 1, others, 4).users, "another user's server vacuums", "it may have users");
+	tap_ok(!host_share_compute(ME, 1, others + 4, 3).users, "others do not vacuum", "they would watch if they had users");
+	for (int device = 0; device <= 1; device++)
+	{
+		HostSibling busy = {.owner = ME,.on_device = device,.vacuuming = true,.silent_ms = 100,.users = true};
+
+		tap_is_bool(host_share_compute(ME, 1, &busy, 1).users, device, "another server vacuums, with users",
+					"matters on the device alone");
+	}
+
 	share = host_share_compute(ME, 0, others, lengthof(others) - 1);
 	tap_ok(host_share_begin(share, HOST_WATCH_MS - 1).watched, "a vacuum begins beside others", "as if they had users");
 	tap_ok(!host_share_begin(share, HOST_WATCH_MS).watched, "a vacuum begins beside others", "until they had time to say so");

@@ -139,9 +139,14 @@ step_all(Disk *disk, Server **servers, int count)
 	for (int i = 0; i < count; i++)
 	{
 		servers[i]->r.others_cut_to = 0;
+		servers[i]->r.others_users = false;
 		for (int j = 0; j < count && servers[i]->s.device_share > 0; j++)
+		{
 			if (j != i && servers[j]->out.users_cut_to > 0)
 				servers[i]->r.others_cut_to = servers[j]->out.users_cut_to;
+			if (j != i && servers[j]->demand > 0 && throttle_users_are_there(&servers[j]->state))
+				servers[i]->r.others_users = true;
+		}
 	}
 }
 
@@ -705,6 +710,45 @@ test_others_trouble(void)
 	ok_between(hurt, 0, 0.02, "one of four has users who wait for something else", "few commits wait for it");
 }
 
+/* Two vacuum where no users are, and then those of one come and go. */
+static void
+test_two_without_users(void)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++)
+	{
+		Disk		disk = {60 * MB, 0};
+		Server		servers[] = {server(200, 0, seed), server(0, 0, seed)};
+		Server	   *all[] = {&servers[0], &servers[1]};
+
+		/* how long its users wait by themselves is known */
+		run(&disk, all, 2, 60);
+		servers[0].tps = 0;
+		run(&disk, all, 2, 60);
+		for (int i = 0; i < 2; i++)
+		{
+			servers[i].demand = 25 * MB;
+			servers[i].s.device_share = 0.5;
+			servers[i].s.floor = MB;
+		}
+		run(&disk, all, 2, 4);
+		for (int i = 0; i < 2; i++)
+			ok_between(servers[i].r.used.total / servers[i].demand, 0.99, 1, "two without users", "their speed within 4 s");
+
+		for (int i = 0; i < 2; i++)
+			servers[i].demand = 100 * MB;
+		servers[0].tps = 1000;
+		run(&disk, all, 2, 20);
+		forget(all[0]);
+		run(&disk, all, 2, 60);
+		ok_between(servers[0].commits_hurt / servers[0].commits, 0, 0.05, "users of one of two", "are yielded to by both");
+
+		servers[0].tps = 0;
+		run(&disk, all, 2, 7);
+		for (int i = 0; i < 2; i++)
+			ok_between(servers[i].r.used.total / MB, 25, 100, "two whose users have left", "their speed again");
+	}
+}
+
 /* Three begin beside one that has the whole disk, and end again. */
 static void
 test_come_and_go(void)
@@ -838,6 +882,7 @@ main(void)
 	test_load_grows();
 	test_two_servers();
 	test_crowds();
+	test_two_without_users();
 	test_come_and_go();
 	test_others_trouble();
 	test_watchers();
