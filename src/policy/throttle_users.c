@@ -110,6 +110,12 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 		u->learned_s = fmin(u->learned_s + s, 3600);
 }
 
+static bool
+few_were_hurt(const ThrottleUsers *u)
+{
+	return u->active_cut > 0 && u->active_cut < MANY_USERS;
+}
+
 /*
  * Are they still there?  Somebody who looks now and then is nobody: a connection that
  * is checked, a node that asks another.  The slow average would know of users who have
@@ -120,12 +126,23 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 static void
 observe_presence(ThrottleUsers *u, double active, double dt_s)
 {
-	bool		few = u->active_cut > 0 && u->active_cut < MANY_USERS;
-	double		present = few ? 0 : FEW_USERS * LISTEN_S;
+	double		present = few_were_hurt(u) ? 0 : FEW_USERS * LISTEN_S;
 
 	u->lately = u->lately * exp(-dt_s / LISTEN_S) + active * dt_s;
 	u->absent_s = u->lately > present ? 0 : u->absent_s + dt_s;
 	u->lately = fmin(u->lately, present);
+}
+
+/*
+ * The slow averages begin anew after users have left, or others who share the device
+ * would be told of them for minutes.  Without a vacuum users are looked at too seldom
+ * to know that.
+ */
+static void
+forget_absent(ThrottleUsers *u, const ThrottleValveStep *v)
+{
+	if (v->running && u->absent_s > LISTEN_S && !few_were_hurt(u))
+		u->active = u->waiting = u->commits_long = 0;
 }
 
 static void
@@ -158,6 +175,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, REACTION_S);
 		u->commits_long = smooth(u->commits_long, r->commits_s, s, tau);
 	}
+	forget_absent(u, v);
 	learn(u, r, v);
 }
 

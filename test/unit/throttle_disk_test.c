@@ -859,6 +859,19 @@ test_watchers(void)
 		ok_between(all.hurt, 0, fmax(alone.hurt, 0.02), name, "as few commits wait as where they are");
 		ok_between(all.used, alone.used * 0.8, 1, name, "as much of the disk is used");
 	}
+	{
+		Disk		disk = {60 * MB, 0};
+		Server		servers[] = {server(0, 60 * MB, 1), server(200, 0, 2)};
+		Server	   *both[] = {&servers[0], &servers[1]};
+
+		servers[1].r.watches = true;
+		servers[1].looks = 0.005;
+		run(&disk, both, 2, 60);
+		tap_ok(throttle_has_users(&servers[1].state), "users that wait for another's vacuum", "are there");
+		servers[1].tps = 0;
+		run(&disk, both, 2, 5);
+		tap_ok(!throttle_has_users(&servers[1].state), "users that have left for 5 s", "are known to have left");
+	}
 }
 
 int
