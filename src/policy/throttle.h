@@ -215,6 +215,10 @@ typedef struct ThrottleUsers
 	double		lately;			/* user seconds of activity, fading */
 	double		active_cut;		/* how many were active at the last cut; 0:
 								 * none */
+	double		returned_s;		/* since they were absent, and nothing was
+								 * held */
+	double		patience_s;		/* they may be absent for so long and have not
+								 * left; fades */
 	int			base_backups;
 	bool		started;
 	bool		elsewhere;		/* is what they wait for, not at the device */

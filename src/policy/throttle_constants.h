@@ -22,12 +22,21 @@
 
 /*
  * In this time it is known what users do.  A vacuum listens for so long to users whom
- * it does not know.  Users without any activity for so long have gone.  After so long
- * at the floor it is not the vacuum that they wait for.  What they wait for is
- * averaged over so long after a cut, and a rate comes back fast only after that.
- * Larger: each vacuum begins later.  Smaller: chance is taken for what is usual.
+ * it does not know.  After so long at the floor it is not the vacuum that they wait
+ * for.  What they wait for is averaged over so long after a cut, and a rate comes back
+ * fast only after that.  Who was active within this time is remembered.  Larger: each
+ * vacuum begins later.  Smaller: chance is taken for what is usual.
  */
 #define LISTEN_S		3.0
+
+/*
+ * Users without any activity for so long have gone.  Those who come back soon and are
+ * hurt have paused: the next time it takes longer by the factor until they have gone.
+ * Larger: a vacuum of what they leave behind begins later.  Smaller: they feel more of
+ * it after pauses.
+ */
+#define GONE_S			1.0
+#define PATIENCE_GROWS	4.0
 
 /*
  * The highest rate of late is forgotten in this time.  Larger: a rate that is no

@@ -54,10 +54,23 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	return fmin(u->share, NEAR / TOLERANCE) * r->active;
 }
 
+static bool
+few_were_hurt(const ThrottleUsers *u)
+{
+	return u->active_cut > 0 && u->active_cut < MANY_USERS;
+}
+
+/* Nobody has been active for so long that they come back no more. */
+static bool
+have_left(const ThrottleUsers *u)
+{
+	return u->absent_s > fmax(GONE_S, u->patience_s);
+}
+
 bool
 throttle_users_absent(const ThrottleUsers *u)
 {
-	return u->absent_s > LISTEN_S || u->active < FEW_USERS;
+	return have_left(u) || u->active < FEW_USERS;
 }
 
 static bool
@@ -110,12 +123,6 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 		u->learned_s = fmin(u->learned_s + s, 3600);
 }
 
-static bool
-few_were_hurt(const ThrottleUsers *u)
-{
-	return u->active_cut > 0 && u->active_cut < MANY_USERS;
-}
-
 /*
  * Are they still there?  Somebody who looks now and then is nobody: a connection that
  * is checked, a node that asks another.  The slow average would know of users who have
@@ -124,11 +131,12 @@ few_were_hurt(const ThrottleUsers *u)
  * a few have been hurt any activity is theirs.
  */
 static void
-observe_presence(ThrottleUsers *u, double active, double dt_s)
+observe_presence(ThrottleUsers *u, const ThrottleReading *r, double dt_s)
 {
 	double		present = few_were_hurt(u) ? 0 : FEW_USERS * LISTEN_S;
+	double		writers = fmax(0, r->commits_s) * FEW_USERS / COMMITS_MIN;
 
-	u->lately = u->lately * exp(-dt_s / LISTEN_S) + active * dt_s;
+	u->lately = u->lately * exp(-dt_s / LISTEN_S) + fmax(r->active, writers) * dt_s;
 	u->absent_s = u->lately > present ? 0 : u->absent_s + dt_s;
 	u->lately = fmin(u->lately, present);
 }
@@ -141,7 +149,7 @@ observe_presence(ThrottleUsers *u, double active, double dt_s)
 static void
 forget_absent(ThrottleUsers *u, const ThrottleValveStep *v)
 {
-	if (v->running && u->absent_s > LISTEN_S && !few_were_hurt(u))
+	if (v->running && have_left(u) && !few_were_hurt(u))
 		u->active = u->waiting = u->commits_long = 0;
 }
 
@@ -161,7 +169,9 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		tau = fmin(tau, u->listened_s + s);
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
-	observe_presence(u, r->active, v->dt_s);
+	observe_presence(u, r, v->dt_s);
+	u->returned_s += v->dt_s;
+	u->patience_s *= 1 - fmin(1, v->dt_s / LONG_S);
 	if (v->running && !throttle_users_absent(u))
 		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
 	/* what users did long ago, or do without a vacuum, says less */
@@ -267,6 +277,10 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 	}
 	throttle_valve_cut(valve, fmax(CUT_LEAVES, 1 - CUT_LEAVES / CLEARLY * u->excess / u->hurt), v);
 	u->active_cut = u->active;
+	/* they had not left, they had paused */
+	if (u->returned_s < LISTEN_S)
+		u->patience_s = fmin(PATIENCE_GROWS * fmax(GONE_S, u->patience_s), LONG_S);
+	u->returned_s = LISTEN_S;
 	u->drains = true;
 	/* less of a cut teaches nothing */
 	if (valve->allowed < NEAR * before)
@@ -355,6 +369,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	{
 		valve->cut = false;
 		valve->climb_s = 0;
+		u->returned_s = 0;
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
 	if (u->excess < u->hurt / 2 && (!listens || valve->allowed <= 0))

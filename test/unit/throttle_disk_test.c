@@ -485,14 +485,47 @@ test_users_leave(void)
 		ok_between(sv.out.allowed.total / MB, 2, 70, "many users", "are yielded to");
 		before = sv.out.allowed.total;
 		sv.tps = 0;
-		run(&disk, all, 1, 2);
+		run(&disk, all, 1, 0.75);
 		tap_ok(sv.out.allowed.total < 1.5 * before, "many users, gone a moment ago", "are waited for");
-		run(&disk, all, 1, 4);
-		ok_between(sv.out.allowed.total / MB, 100, INFINITY, "many users, gone for 6 s", "hold nothing");
+		run(&disk, all, 1, 3);
+		ok_between(sv.out.allowed.total / MB, 100, INFINITY, "many users, gone for 4 s", "hold nothing");
 		sv.tps = 2000;
 		run(&disk, all, 1, 2);
 		ok_between(sv.out.allowed.total / MB, 2, 70, "many users, back again", "are yielded to");
 	}
+}
+
+/* A load that pauses again and again: what of its commits wait, and of the disk is used? */
+static void
+test_users_pause(double pause_s, double most_hurt, double least_used, const char *name)
+{
+	double		hurt = 0;
+	double		commits = 0;
+	double		used = 0;
+
+	for (uint64_t seed = 1; seed <= 3; seed++)
+	{
+		Disk		disk = {30 * MB, 0};
+		Server		sv = server(1000, 0, seed);
+		Server	   *all[] = {&sv};
+
+		run(&disk, all, 1, 30);
+		sv.demand = 100 * MB;
+		run(&disk, all, 1, 60);
+		forget(&sv);
+		for (int i = 0; i < 30; i++)
+		{
+			sv.tps = 1000;
+			run(&disk, all, 1, 8);
+			sv.tps = 0;
+			run(&disk, all, 1, pause_s);
+		}
+		hurt += sv.commits_hurt;
+		commits += sv.commits;
+		used += sv.vacuumed / (30 * (8 + pause_s) * 30 * MB - sv.commits * COMMIT_BYTES) / 3;
+	}
+	ok_between(hurt / commits, 0, most_hurt, name, "few commits wait");
+	ok_between(used, least_used, 1, name, "the disk is used");
 }
 
 /* ... whose waiting is not worse for those of whom few and short queries are seen. */
@@ -890,6 +923,9 @@ main(void)
 	test_drain();
 	test_bursts();
 	test_users_leave();
+	test_users_pause(0.75, 0.01, 0.5, "pauses of less than a second");
+	test_users_pause(2, 0.02, 0.5, "pauses of two seconds");
+	test_users_pause(4, 0.02, 0.5, "pauses of four seconds");
 	test_few_users_stay();
 	test_garbage();
 	test_load_grows();
