@@ -130,6 +130,12 @@
 #define START			(4 * RATES_MB)
 
 /*
+ * Growth goes on from here once users have left, or were looked for and are not there.  Larger: a slow disk has more to do when they come.  Smaller: what a
+ * large statement leaves behind is vacuumed later.
+ */
+#define NOBODY_RATE		(256 * RATES_MB)
+
+/*
  * More than this is no limit.  Larger: it says nothing more.  Smaller: a fast device
  * would be limited by it.
  */

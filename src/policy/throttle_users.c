@@ -128,28 +128,28 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
  * is checked, a node that asks another.  The slow average would know of users who have
  * left for a minute, so this one is forgotten in LISTEN_S.  No more of it is kept than
  * tells that they are there, or many would be remembered for longer than a few.  Where
- * a few have been hurt any activity is theirs.
+ * a few have been hurt any activity is theirs.  The few samples that are taken without a
+ * vacuum miss most users, so that time does not count.
  */
 static void
-observe_presence(ThrottleUsers *u, const ThrottleReading *r, double dt_s)
+observe_presence(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
 	double		present = few_were_hurt(u) ? 0 : FEW_USERS * LISTEN_S;
 	double		writers = fmax(0, r->commits_s) * FEW_USERS / COMMITS_MIN;
 
-	u->lately = u->lately * exp(-dt_s / LISTEN_S) + fmax(r->active, writers) * dt_s;
-	u->absent_s = u->lately > present ? 0 : u->absent_s + dt_s;
+	u->lately = u->lately * exp(-v->dt_s / LISTEN_S) + fmax(r->active, writers) * v->dt_s;
+	u->absent_s = !v->running || u->lately > present ? 0 : u->absent_s + v->dt_s;
 	u->lately = fmin(u->lately, present);
 }
 
 /*
  * The slow averages begin anew after users have left, or others who share the device
- * would be told of them for minutes.  Without a vacuum users are looked at too seldom
- * to know that.
+ * would be told of them for minutes.
  */
 static void
-forget_absent(ThrottleUsers *u, const ThrottleValveStep *v)
+forget_absent(ThrottleUsers *u)
 {
-	if (v->running && have_left(u) && !few_were_hurt(u))
+	if (have_left(u) && !few_were_hurt(u))
 		u->active = u->waiting = u->commits_long = 0;
 }
 
@@ -169,7 +169,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		tau = fmin(tau, u->listened_s + s);
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
-	observe_presence(u, r, v->dt_s);
+	observe_presence(u, r, v);
 	u->returned_s += v->dt_s;
 	u->patience_s *= 1 - fmin(1, v->dt_s / LONG_S);
 	if (v->running && !throttle_users_absent(u))
@@ -185,7 +185,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		u->commits_s = smooth(u->commits_s, r->commits_s, v->dt_s, REACTION_S);
 		u->commits_long = smooth(u->commits_long, r->commits_s, s, tau);
 	}
-	forget_absent(u, v);
+	forget_absent(u);
 	learn(u, r, v);
 }
 
@@ -370,6 +370,11 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		valve->cut = false;
 		valve->climb_s = 0;
 		u->returned_s = 0;
+		if (have_left(u) && valve->allowed < NOBODY_RATE * v->share)
+		{
+			valve->allowed = NOBODY_RATE * v->share;
+			valve->moved_up = true;
+		}
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
 	if (u->excess < u->hurt / 2 && (!listens || valve->allowed <= 0))

@@ -144,7 +144,8 @@ step_all(Disk *disk, Server **servers, int count)
 		{
 			if (j != i && servers[j]->out.users_cut_to > 0)
 				servers[i]->r.others_cut_to = servers[j]->out.users_cut_to;
-			if (j != i && servers[j]->demand > 0 && throttle_users_are_there(&servers[j]->state))
+			/* one that does not vacuum says so by watching */
+			if (j != i && throttle_users_are_there(&servers[j]->state))
 				servers[i]->r.others_users = true;
 		}
 	}
@@ -659,6 +660,8 @@ crowd(int count, int busy, bool know)
 			{
 				servers[i].s.device_share = 1.0 / count;
 				servers[i].s.floor /= count;
+				/* host_share_begin() */
+				servers[i].r.others_users = true;
 			}
 		}
 		run(&disk, all, count, 60);
