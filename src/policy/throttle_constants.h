@@ -130,8 +130,9 @@
 #define START			(4 * RATES_MB)
 
 /*
- * Growth goes on from here once users have left, or were looked for and are not there.  Larger: a slow disk has more to do when they come.  Smaller: what a
- * large statement leaves behind is vacuumed later.
+ * Growth goes on from here once users have left, or were looked for and are not
+ * there.  Larger: a slow disk has more to do when they come.  Smaller: what a large
+ * statement leaves behind is vacuumed later.
  */
 #define NOBODY_RATE		(256 * RATES_MB)
 
@@ -216,11 +217,10 @@
 #define FEW_USERS		0.02
 
 /*
- * When fewer than this yielded to are seldom there, they are there all the same, and
- * would be hurt each time.  Of more it is believed at once that they have left.
- * Larger: after a load of a single process a vacuum stays slow for half a minute.
- * Smaller: a user of few and short queries feels each return to a rate that was too
- * much.
+ * If the last cut was for fewer users than this, any activity is taken for theirs.
+ * Their queries are few and short, so they would seem to have left.  Larger: after a
+ * load of a single process a vacuum stays slow as long as somebody looks now and then.
+ * Smaller: such users feel each return to a rate that was too much.
  */
 #define MANY_USERS		0.2
 

@@ -529,7 +529,7 @@ test_users_pause(double pause_s, double most_hurt, double least_used, const char
 	ok_between(used, least_used, 1, name, "the disk is used");
 }
 
-/* ... whose waiting is not worse for those of whom few and short queries are seen. */
+/* Few and short queries are seen seldom.  They are not taken for nobody each time. */
 static void
 test_few_users_stay(void)
 {
