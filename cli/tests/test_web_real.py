@@ -80,7 +80,8 @@ class Client:
         """Return a page with its contents, which may come later."""
         join = "&" if "?" in path else "?"
         address = f"{path}{join}part=1"
-        answer: Answer = until(lambda: a if (a := self.get(address)).status != 503 else None)
+        later = (202, 503)
+        answer: Answer = until(lambda: a if (a := self.get(address)).status not in later else None)
         return answer
 
     def sign_in(self, token: str) -> Client:

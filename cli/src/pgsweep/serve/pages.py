@@ -48,6 +48,10 @@ NAV = (
 FLEET = ("/", "Fleet")
 
 
+class DrawingError(BusyError):
+    """What the page shows has been read, and is still being drawn."""
+
+
 class Pages(Frame):
     """Answers the requests for pages of one server."""
 
@@ -99,6 +103,8 @@ class Pages(Frame):
             part = "part" in request.query_params
             try:
                 values = await find(request, PATIENCE_S if part else FIRST_S)
+            except DrawingError:
+                return answer(request, who, {"reading": True}, 202 if part else 200)
             except BusyError as exc:
                 if part:
                     return answer(request, who, {"trouble": exc}, 503)
@@ -172,7 +178,7 @@ class Pages(Frame):
             # Drawing goes on where a page has waited long enough.
             drawn = await asyncio.wait_for(asyncio.shield(self._plots(day)), patience_s)
         except asyncio.TimeoutError:
-            raise BusyError("the plots are being drawn") from None
+            raise DrawingError("the plots are being drawn") from None
         return {
             "today": live_model.build(day),
             "diary_since": self.diary.since,

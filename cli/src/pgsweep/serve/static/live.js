@@ -72,8 +72,9 @@
     }
     const type = answer.headers.get("content-type") ?? "";
     if (!type.startsWith("text/html")) throw new Error(`answer ${answer.status}`);
-    settled = answer.ok;
-    put(await answer.text());
+    settled = answer.status === 200;
+    // What is still being made takes the place of nothing.
+    if (answer.status !== 202) put(await answer.text());
     tell("");
   }
 
