@@ -141,6 +141,17 @@ watch(ThrottleReading *reading, const HostShare *share)
 	reading->others_cut_to = 0;
 }
 
+/* Do other servers vacuum, or pause between two short vacuums? */
+static bool
+goes_on_elsewhere(const HostShare *share, TimestampTz now)
+{
+	static TimestampTz seen_at = 0;
+
+	if (share->yielding > 0)
+		seen_at = now;
+	return seen_at != 0 && now >= seen_at && now - seen_at < HOST_WATCH_MS * INT64CONST(1000);
+}
+
 /* Returns whether it must look again soon: there are vacuums that matter to it. */
 static int
 step(TimestampTz now)
@@ -160,7 +171,7 @@ step(TimestampTz now)
 	governor_vacuums_look(&vacuums, now);
 	describe_to_host(&own, &vacuums, binds, dt_s);
 	share = host_directory_step(&own, now);
-	own.watches = binds && sweep_adaptive && vacuums.running == 0 && share.yielding > 0 &&
+	own.watches = binds && sweep_adaptive && vacuums.running == 0 && goes_on_elsewhere(&share, now) &&
 		throttle_has_users(&throttle);
 	if (own.watches)
 	{

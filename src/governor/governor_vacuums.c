@@ -24,6 +24,7 @@
 #define WEIGHT_MAX		4.0
 #define DEMAND_GROWTH	1.25	/* a vacuum may use more than it does */
 #define USES_ITS_SHARE	0.8		/* of it, and it would use more */
+#define ENDED_TAU_S		0.25	/* what has ended is counted over so long */
 #define LEAST_DEMAND	(64 * 1024.0)	/* bytes/s, or it would never grow */
 
 /* What is known of one process.  The index is that of its meter slot. */
@@ -41,14 +42,22 @@ typedef struct Vacuum
 	Oid			relid;
 
 	TimestampTz at;				/* the sample that it was known by */
-	RunCounters used;
+	RunCounters used;			/* as that told it */
 	int64		dead;			/* rows that it has found in this pass */
 	Rates		rates;
 	double		removed_rows_s;
 	PacerGrant	grant;			/* as it was given last */
 } Vacuum;
 
+/* What runs that have ended have moved, as it was at the last look. */
+typedef struct Ended
+{
+	uint64		bytes[PACER_ENDED];
+} Ended;
+
 static Vacuum *vacuums;			/* shmem_meter_count() of them */
+static Ended *ended;			/* and of these */
+static TimestampTz looked_at = 0;
 static MeterSlot *slot;			/* too large for the stack, and just one */
 static ShareMember *members;
 static double *shares;
@@ -60,6 +69,7 @@ governor_vacuums_begin(void)
 	int			n = shmem_meter_count();
 
 	vacuums = MemoryContextAllocZero(TopMemoryContext, sizeof(Vacuum) * n);
+	ended = MemoryContextAllocZero(TopMemoryContext, sizeof(Ended) * n);
 	slot = MemoryContextAllocZero(TopMemoryContext, sizeof(MeterSlot));
 	members = MemoryContextAllocZero(TopMemoryContext, sizeof(ShareMember) * n);
 	shares = MemoryContextAllocZero(TopMemoryContext, sizeof(double) * n);
@@ -139,15 +149,72 @@ join_leaders(void)
 	}
 }
 
+/*
+ * Adds what runs have moved since their last sample that ended since the last look.  Of
+ * short runs that is all there is: they are over before anybody has looked at them.
+ */
+static void
+add_ended(double *bytes, int index)
+{
+	Vacuum	   *v = &vacuums[index];
+	const RunCounters *seen = &v->used;
+	double		known[PACER_ENDED] = {0};
+	double		delta[PACER_ENDED];
+	bool		any = false;
+
+	known[PACER_ENDED_READ] = (double) seen->blks_read * BLCKSZ;
+	known[PACER_ENDED_WRITE] = (double) seen->blks_dirtied * BLCKSZ;
+	known[PACER_ENDED_WAL] = (double) seen->wal_bytes;
+	if (v->yields)
+		known[PACER_ENDED_YIELDING] = known[PACER_ENDED_READ] + known[PACER_ENDED_WRITE] + known[PACER_ENDED_WAL];
+	for (int i = 0; i < PACER_ENDED; i++)
+	{
+		uint64		sum = pg_atomic_read_u64(&sweep_pacers[index].ended[i]);
+
+		delta[i] = (double) (sum - ended[index].bytes[i]);
+		ended[index].bytes[i] = sum;
+		any |= delta[i] > 0;
+	}
+	if (!any)
+		return;
+	for (int i = 0; i < PACER_ENDED; i++)
+		bytes[i] += Max(delta[i] - known[i], 0);
+	/* it is known once */
+	memset(v, 0, sizeof(*v));
+}
+
+/* Of runs that have ended, as rates: in a step one may end, or a few. */
+static void
+count_ended(GovernorVacuums *out, const double *bytes, TimestampTz now)
+{
+	static double rates[PACER_ENDED];
+	double		dt_s = (double) (now - looked_at) / 1000000.0;
+
+	if (looked_at != 0 && dt_s > 0)
+	{
+		for (int i = 0; i < PACER_ENDED; i++)
+			rates[i] += (bytes[i] / dt_s - rates[i]) * Min(dt_s / ENDED_TAU_S, 1);
+	}
+	looked_at = now;
+	out->used.read += rates[PACER_ENDED_READ];
+	out->used.write += rates[PACER_ENDED_WRITE];
+	out->used.wal += rates[PACER_ENDED_WAL];
+	out->used.total += rates[PACER_ENDED_READ] + rates[PACER_ENDED_WRITE] + rates[PACER_ENDED_WAL];
+	out->yielding_used += rates[PACER_ENDED_YIELDING];
+}
+
 void
 governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 {
+	double		bytes[PACER_ENDED] = {0};
+
 	memset(out, 0, sizeof(*out));
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
 		Vacuum	   *v = &vacuums[i];
 		uint32		run = pg_atomic_read_u32(&sweep_pacers[i].run);
 
+		add_ended(bytes, i);
 		v->here = false;
 		if ((run & 1) == 0 || !meter_read(i, slot) ||
 			pg_atomic_read_u32(&sweep_pacers[i].can) != PACER_CAN ||
@@ -186,6 +253,7 @@ governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 		out->used.total += v->rates.total;
 		out->removed_rows_s += v->removed_rows_s;
 	}
+	count_ended(out, bytes, now);
 }
 
 /* ----

@@ -40,8 +40,8 @@
 
 static char own_name[FILE_NAME_LEN];	/* empty: nothing was told yet */
 static int	directory = -1;		/* while a step runs */
-static bool told_vacuums = false;	/* our file says that we vacuum */
-static int64 told_since_ms;		/* since then */
+static HostTold told;			/* what our file says */
+static bool told_watches = false;
 static bool is_there = false;	/* our file */
 static HostState host;			/* what is published, large */
 
@@ -194,7 +194,7 @@ describe_own(HostRecord *record, const HostOwn *own)
 	record->watches = own->watches;
 	/* when a vacuum has just begun they have not been looked for yet */
 	record->users = own->vacuums > 0 &&
-		(own->users || !told_vacuums || record->at_ms - told_since_ms < HOST_WATCH_MS);
+		(own->users || host_may_be_watched(&told, record->at_ms));
 	if (cluster_name[0] != '\0')
 		strlcpy(record->name, cluster_name, sizeof(record->name));
 	else
@@ -204,20 +204,20 @@ describe_own(HostRecord *record, const HostOwn *own)
 
 /*
  * While nothing is vacuumed, and there are no users to watch for, there is nothing to
- * tell but that we are there.  That it has ended is told once.
+ * tell but that we are there.  That either has ended is told once.
  */
 static bool
 tell(const HostRecord *record, const HostOwn *own)
 {
 	char		text[HOST_RECORD_BYTES];
 
-	if (record->vacuums == 0 && !told_vacuums && !own->watches && (is_there || !own->acts))
+	if (record->vacuums == 0 && !told.vacuums && !own->watches && !told_watches &&
+		(is_there || !own->acts))
 		return true;
 	if (!name_own_file() || !write_own_file(text, host_record_format(record, text)))
 		return false;
-	if (!told_vacuums)
-		told_since_ms = record->at_ms;
-	told_vacuums = record->vacuums > 0;
+	host_told(&told, record->vacuums > 0, record->at_ms);
+	told_watches = record->watches;
 	is_there = true;
 	return true;
 }
@@ -392,7 +392,7 @@ compute_share(const HostOwn *own, const HostRecord *record)
 			host.left_out++;
 	}
 	share = host_share_compute((unsigned) geteuid(), own->urgency, others, n);
-	return own->vacuums > 0 ? host_share_begin(share, record->at_ms - told_since_ms) : share;
+	return own->vacuums > 0 ? host_share_begin(share, &told, record->at_ms) : share;
 }
 
 /* ----
@@ -460,7 +460,7 @@ host_directory_step(const HostOwn *own, TimestampTz now)
 
 	share.cut_to = 0;
 	/* between vacuums the others are looked at for the number of workers only */
-	if (own->vacuums == 0 && !own->watches && !told_vacuums && host.at != 0 && now >= host.at &&
+	if (own->vacuums == 0 && !own->watches && !told_watches && !told.vacuums && host.at != 0 && now >= host.at &&
 		now - host.at < IDLE_LOOK_US)
 		return share;
 
@@ -527,7 +527,7 @@ host_directory_leave(void)
 {
 	if (!is_there)
 		return;
-	told_vacuums = is_there = false;
+	told.vacuums = told_watches = is_there = false;
 	if (open_directory(sweep_host_directory))
 		(void) unlinkat(directory, own_name, 0);
 	close_directory();

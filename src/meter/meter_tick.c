@@ -3,9 +3,12 @@
  *		The tick: a timer in the process that vacuums.
  *
  * It is a timeout handler.  It reads this process's own variables and stores
- * into its slot, nothing else.  There is one exception: once, a parallel
- * worker's tick gives its own timer another interval.  While mainline code has
- * set meter_slot_busy, the tick does nothing.  There are no locks.
+ * into its slot, nothing else.  There is one exception: once in a run that
+ * begins with quick ticks, a tick gives its own timer the usual interval.  The
+ * server has taken this timeout off its list by then, and has disabled the
+ * alarm.  When the handler returns, it reads the interval and schedules anew.
+ * While mainline code has set meter_slot_busy, the tick does nothing.  There
+ * are no locks.
  */
 #include "meter/meter.h"
 
@@ -38,7 +41,9 @@
 
 static TimeoutId tick_timeout;
 static int	tick_interval_ms = 0;	/* of the running timer, once it works */
-static bool tick_is_starting = false;	/* the timer is a quicker one */
+static bool tick_is_starting = false;	/* a parallel worker's, until it
+										 * begins */
+static bool tick_is_quick = false;	/* until the governor has seen the run */
 static TimestampTz sampled_at = 0;
 static char title[TITLE_LENGTH];	/* the process title without our suffix */
 
@@ -90,6 +95,7 @@ meter_title_restore(void)
 static void
 tick(void)
 {
+	int			interval_ms = tick_is_quick ? PACER_QUICK_TICK_MS : tick_interval_ms;
 	TimestampTz now;
 	RunCosts	costs;
 
@@ -100,19 +106,20 @@ tick(void)
 	now = GetCurrentTimestamp();
 	if (tick_is_starting)
 	{
-		/*
-		 * No mainline code of ours runs when a parallel worker begins.  The
-		 * server has taken this timeout off its list and disabled the alarm.
-		 * When we return, it reads the interval and schedules anew.
-		 */
+		/* no mainline code of ours runs when a parallel worker begins */
 		tick_is_starting = false;
 		pacer_forget_used();
 		enable_timeout_every(tick_timeout, now, tick_interval_ms);
 	}
 	meter_read_costs(&costs);
 	meter_count_naps(&costs);	/* before they are changed */
-	pacer_tick(now, tick_interval_ms);	/* when off, it restores the costs */
-	pin_wait_tick(tick_interval_ms);
+	pacer_tick(now, interval_ms);	/* when off, it restores the costs */
+	pin_wait_tick(interval_ms);
+	if (tick_is_quick && !pacer_awaits_grant(now))
+	{
+		tick_is_quick = false;
+		enable_timeout_every(tick_timeout, now, tick_interval_ms);
+	}
 	if (pg_atomic_read_u32(&sweep_shared->metering) == 0)
 		return;
 	if (meter_this.own.active && meter_this.own.shared_limit > 0 && !pacer_steers())
@@ -139,7 +146,8 @@ meter_tick_start(double cost_delay)
 {
 	double		slow = Min(cost_delay * DELAYS_PER_TICK, SLOWEST_TICK_MS);
 	int			interval_ms = Max(Min(sweep_meter_interval_ms, PACER_TICK_MS), (int) slow);
-	int			first_ms;
+	int			first_ms = PACER_FIRST_TICK_MS;
+	TimestampTz now;
 
 	if (get_timeout_active(tick_timeout))
 	{
@@ -148,11 +156,14 @@ meter_tick_start(double cost_delay)
 		meter_tick_stop();
 	}
 	tick_interval_ms = interval_ms;
+	now = GetCurrentTimestamp();
 	tick_is_starting = meter_this.kind == PROCESS_PARALLEL;
-	first_ms = tick_is_starting ? PARALLEL_START_TICK_MS : PACER_FIRST_TICK_MS;
-	enable_timeout_every(tick_timeout,
-						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), first_ms),
-						 tick_is_starting ? first_ms : interval_ms);
+	tick_is_quick = interval_ms > PACER_QUICK_TICK_MS && pacer_awaits_grant(now);
+	if (tick_is_starting)
+		first_ms = interval_ms = PARALLEL_START_TICK_MS;
+	else if (tick_is_quick)
+		interval_ms = PACER_QUICK_TICK_MS;
+	enable_timeout_every(tick_timeout, TimestampTzPlusMilliseconds(now, first_ms), interval_ms);
 }
 
 void

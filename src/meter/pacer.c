@@ -35,6 +35,8 @@
 
 /* bytes/s, until there is a grant: a moment */
 #define UNGRANTED_RATE		(4 * RATES_MB)
+/* a worker's next run begins with the rate of its last one for so long */
+#define CARRIED_US			USECS_PER_SEC
 /* so long the governor may take for seeing that a run is not in memory */
 #define UNSEEN_US			USECS_PER_SEC
 
@@ -70,12 +72,17 @@ typedef struct Pacer
 	uint32		run;
 	CostDelayState cost_delay;
 
+	/* what this process was last granted, in this run or one before */
+	double		carried;		/* bytes/s of all kinds (0: nothing) */
+	TimestampTz carried_at;
+
 	TimestampTz began_at;
 	RunCounters began;			/* what was used until then */
 
 	/* at the last tick */
 	TimestampTz at;
 	RunCounters used;
+	Rates		moved;			/* bytes, in this run */
 	RunCounters ended;			/* by parallel workers of ours, so far */
 	RunCounters inherit;		/* of that, what we are to be told yet */
 	BudgetHead	head;
@@ -161,6 +168,9 @@ measure(TimestampTz now, CostDelayTick *tick)
 	tick->bytes.read = (double) since.blks_read * BLCKSZ;
 	tick->bytes.write = (double) since.blks_dirtied * BLCKSZ;
 	tick->bytes.wal = (double) since.wal_bytes;
+	pacer.moved.read += tick->bytes.read;
+	pacer.moved.write += tick->bytes.write;
+	pacer.moved.wal += tick->bytes.wal;
 	return true;
 }
 
@@ -243,9 +253,34 @@ pacer_is_cheap(PacerYields yields, const RunCounters *used)
 	}
 }
 
-/* The governor goes by the same, but looks later. */
+/*
+ * Short runs follow each other.  They would be over before the governor has
+ * seen half of each, and a rate that nobody uses does not grow.  So a run
+ * goes on where the last one of its worker ended.  Meanwhile another vacuum
+ * may have got that share, so this is for what users leave only.  A limit
+ * that has been set is kept by all of them together.
+ */
+static void
+carry(const PacerGrant *grant, TimestampTz now)
+{
+	if (pacer.kind != PACER_OWN || grant->share.total <= 0)
+		return;
+	pacer.carried = grant->share.total;
+	pacer.carried_at = now;
+}
+
+static double
+ungranted_rate(TimestampTz now)
+{
+	if (pacer.kind != PACER_OWN || pacer.head.limited ||
+		now < pacer.carried_at || now - pacer.carried_at > CARRIED_US)
+		return UNGRANTED_RATE;
+	return Max(pacer.carried, UNGRANTED_RATE);
+}
+
+/* The governor goes by the same, but looks at samples. */
 static bool
-yields_ungranted(void)
+does_yield(void)
 {
 	RunCounters used;
 
@@ -263,7 +298,7 @@ static bool
 awaits_governor(TimestampTz now)
 {
 	return pacer.kind == PACER_OWN && sweep_adaptive && !pacer.keeps_costs &&
-		now - pacer.began_at < UNSEEN_US && yields_ungranted();
+		now - pacer.began_at < UNSEEN_US && does_yield();
 }
 
 static Wanted
@@ -284,7 +319,7 @@ find_wanted(TimestampTz now)
 		if (awaits_governor(now))
 		{
 			wanted.mode = PACER_PACE;
-			wanted.target.total = UNGRANTED_RATE;
+			wanted.target.total = ungranted_rate(now);
 		}
 		return wanted;
 	}
@@ -296,6 +331,7 @@ find_wanted(TimestampTz now)
 		wanted.mode = PACER_PACE;
 		wanted.target = grant.share;
 		pacer.granted = true;
+		carry(&grant, now);
 	}
 	else if (pacer.head.binds && leaders_grant(&grant))
 	{
@@ -305,12 +341,12 @@ find_wanted(TimestampTz now)
 	else if (pacer.head.binds && awaits_grant(&grant))
 	{
 		wanted.mode = PACER_PACE;
-		if (yields_ungranted() || pacer.head.limited)
-			wanted.target.total = UNGRANTED_RATE;
+		if (does_yield() || pacer.head.limited)
+			wanted.target.total = ungranted_rate(now);
 	}
 	if (wanted.mode == PACER_PACE && wanted.target.total <= 0 && pacer.head.adaptive &&
-		pacer.yields != PACER_YIELDS && now - pacer.began_at < UNSEEN_US && yields_ungranted())
-		wanted.target.total = UNGRANTED_RATE;
+		pacer.yields != PACER_YIELDS && now - pacer.began_at < UNSEEN_US && does_yield())
+		wanted.target.total = ungranted_rate(now);
 	if (budget_read_steer(pacer.index, &steer) && steer.mode != STEER_NONE &&
 		steer.run == pacer.run && (steer.until == 0 || now < steer.until))
 	{
@@ -504,6 +540,13 @@ pacer_steers(void)
 	return pacer.steers;
 }
 
+bool
+pacer_awaits_grant(TimestampTz now)
+{
+	return pacer.running && pacer.kind == PACER_OWN && !pacer.keeps_costs && !pacer.granted &&
+		sweep_adaptive && now - pacer.began_at < UNSEEN_US;
+}
+
 /*
  * A nap that a tick cuts short makes a vacuum faster than its costs say.  So
  * long naps have slow ticks, but not where the pacer chooses the naps.
@@ -542,6 +585,7 @@ pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, bool keeps_costs)
 	pacer.began_at = pacer.at = GetCurrentTimestamp();
 	meter_read_usage(&pacer.used);
 	pacer.began = pacer.used;
+	memset(&pacer.moved, 0, sizeof(pacer.moved));
 	memset(&pacer.ended, 0, sizeof(pacer.ended));
 	memset(&pacer.inherit, 0, sizeof(pacer.inherit));
 	memset(&pacer.head, 0, sizeof(pacer.head));
@@ -557,14 +601,48 @@ pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, bool keeps_costs)
 	shmem_wake_governor();
 }
 
+static void
+add_ended(int which, double bytes)
+{
+	pg_atomic_uint64 *sum = &pacer.slot->ended[which];
+
+	/* it has one writer */
+	pg_atomic_write_u64(sum, pg_atomic_read_u64(sum) + (uint64) bytes);
+}
+
+/*
+ * What was not seen at a tick is told at the end.  A short run has no other
+ * way to tell it.
+ */
+static void
+tell_moved(void)
+{
+	CostDelayTick last;
+	const Rates *moved = &pacer.moved;
+
+	(void) measure(GetCurrentTimestamp(), &last);
+	if (pacer.kind != PACER_OWN || pg_atomic_read_u32(&pacer.slot->can) != PACER_CAN)
+		return;
+	add_ended(PACER_ENDED_READ, moved->read);
+	add_ended(PACER_ENDED_WRITE, moved->write);
+	add_ended(PACER_ENDED_WAL, moved->wal);
+	if (does_yield())
+		add_ended(PACER_ENDED_YIELDING, moved->read + moved->write + moved->wal);
+}
+
 void
 pacer_end(void)
 {
 	static const PacerApplied nothing;
+	PacerGrant	grant;
 
 	if (!pacer.running)
 		return;
 	meter_slot_busy = 1;
+	/* the last tick of a short run may not have seen it */
+	if (budget_read_grant(pacer.index, &grant) && grant.paced && grant.run == pacer.run)
+		carry(&grant, GetCurrentTimestamp());
+	tell_moved();
 	restore(true);
 	pacer.running = false;
 	pg_atomic_write_u32(&pacer.slot->run, pacer.run + 1);

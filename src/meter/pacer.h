@@ -15,6 +15,7 @@
 
 #define PACER_TICK_MS		250 /* between two ticks, at most */
 #define PACER_FIRST_TICK_MS 20	/* before much can have been done */
+#define PACER_QUICK_TICK_MS 50	/* while the governor is about to see it */
 
 typedef enum PacerKind
 {
@@ -52,6 +53,9 @@ extern void pacer_forget_used(void);
 
 /* Are the cost limit and delay the pacer's just now? */
 extern bool pacer_steers(void);
+
+/* Is the governor about to tell what this run may use?  Then the next tick is soon. */
+extern bool pacer_awaits_grant(TimestampTz now);
 
 /* The cost delay that the tick must take into account. */
 extern double pacer_delay_expected(double cost_delay);

@@ -131,11 +131,36 @@ host_share_compute(unsigned owner, double urgency, const HostSibling *others, in
 	return share;
 }
 
-HostShare
-host_share_begin(HostShare share, int64_t told_for_ms)
+/* Is it known to have vacuumed until a moment ago, at most? */
+static bool
+is_known(const HostTold *told, int64_t now_ms)
 {
-	share.watched |= share.there > 0 && told_for_ms < HOST_WATCH_MS;
-	if (told_for_ms >= HOST_TOLD_MS)
+	return told->vacuums || (told->at_ms > 0 && now_ms - told->at_ms < HOST_PAUSE_MS);
+}
+
+void
+host_told(HostTold *told, bool vacuums, int64_t now_ms)
+{
+	if (vacuums && !is_known(told, now_ms))
+		told->watched_since_ms = now_ms;
+	if (vacuums && !told->vacuums)
+		told->since_ms = now_ms;
+	if (vacuums)
+		told->at_ms = now_ms;
+	told->vacuums = vacuums;
+}
+
+bool
+host_may_be_watched(const HostTold *told, int64_t now_ms)
+{
+	return !is_known(told, now_ms) || now_ms - told->watched_since_ms < HOST_WATCH_MS;
+}
+
+HostShare
+host_share_begin(HostShare share, const HostTold *told, int64_t now_ms)
+{
+	share.watched |= share.there > 0 && host_may_be_watched(told, now_ms);
+	if (told->vacuums && now_ms - told->since_ms >= HOST_TOLD_MS)
 		return share;
 	if (share.on_device > 0)
 		share.device *= HOST_BEGIN_PART;

@@ -47,6 +47,21 @@
  */
 #define HOST_WATCH_MS		1500
 
+/*
+ * Short vacuums follow each other.  Whoever watches goes on through a pause of
+ * HOST_WATCH_MS, and a server that has paused for less than this is watched as before.
+ */
+#define HOST_PAUSE_MS		1000
+
+/* Since when a server has told the others that it vacuums. */
+typedef struct HostTold
+{
+	bool		vacuums;		/* it tells so now */
+	int64_t		at_ms;			/* when it told so last */
+	int64_t		since_ms;
+	int64_t		watched_since_ms;	/* short pauses do not count */
+} HostTold;
+
 /* What is remembered of a server's record, to know whether it still speaks. */
 typedef struct HostHeard
 {
@@ -125,13 +140,18 @@ extern double host_weight(double urgency, int64_t silent_ms);
 extern HostShare host_share_compute(unsigned owner, double urgency,
 									const HostSibling *others, int n);
 
+/* A server tells the others whether it vacuums. */
+extern void host_told(HostTold *told, bool vacuums, int64_t now_ms);
+
+/* Have the others not had the time to say whether they have users? */
+extern bool host_may_be_watched(const HostTold *told, int64_t now_ms);
+
 /*
- * What may be used of it by a server that has told the others for so long
- * that it vacuums?  Until they know they have all of the limit, so a vacuum
- * that begins has a small part only.  Until they have said whether they have
- * users it is watched.
+ * What may a server use of it that has told the others that it vacuums?  Until
+ * they know they have all of the limit, so a vacuum that begins has a small
+ * part only.  Until they have said whether they have users it is watched.
  */
-extern HostShare host_share_begin(HostShare share, int64_t told_for_ms);
+extern HostShare host_share_begin(HostShare share, const HostTold *told, int64_t now_ms);
 
 /* So many workers are left of those that are set.  There is always one. */
 extern int	host_share_workers(int workers, double share);

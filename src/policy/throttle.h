@@ -212,6 +212,7 @@ typedef struct ThrottleUsers
 	double		listened_s;		/* to users, beside a vacuum; fades */
 	double		alone_s;		/* without a vacuum, or with it at the floor */
 	double		absent_s;		/* hardly anybody was active */
+	double		idle_s;			/* no vacuum has run */
 	double		lately;			/* user seconds of activity, fading */
 	double		active_cut;		/* how many were active at the last cut; 0:
 								 * none */

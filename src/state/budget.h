@@ -169,6 +169,16 @@ typedef struct PacerApplied
 } PacerApplied;
 
 /* One per backend, indexed as the MeterSlots. */
+/* Which bytes of runs that have ended. */
+enum
+{
+	PACER_ENDED_READ,
+	PACER_ENDED_WRITE,
+	PACER_ENDED_WAL,
+	PACER_ENDED_YIELDING,		/* all three, of those that gave way to users */
+	PACER_ENDED
+};
+
 typedef struct PacerSlot
 {
 	/* writer: governor */
@@ -186,6 +196,8 @@ typedef struct PacerSlot
 								 * begins, and when it ends: odd while it runs */
 	pg_atomic_uint32 can;		/* PacerCan */
 	pg_atomic_uint32 yields;	/* PacerYields */
+	pg_atomic_uint64 ended[PACER_ENDED];	/* bytes that own runs moved which
+											 * have ended, all there ever were */
 	pg_atomic_uint32 applied_change;
 	PacerApplied applied;
 } PacerSlot;

@@ -90,6 +90,42 @@ check_sum(const char *name, const HostSibling *all, int n)
 	tap_is_double(processors, 1, name, "of the processors");
 }
 
+/* For so long the others have been told of a vacuum. */
+static HostShare
+begun(HostShare share, int64_t for_ms)
+{
+	HostTold	told = {0};
+
+	host_told(&told, true, 5000);
+	return host_share_begin(share, &told, 5000 + for_ms);
+}
+
+/* A vacuum that follows another one soon is watched by who watched that one. */
+static void
+test_pause(void)
+{
+	HostShare	share = {.device = 0.5,.processors = 0.5,.on_device = 1,.on_machine = 1,.there = 1};
+
+	for (int pause_ms = HOST_PAUSE_MS - 1; pause_ms <= HOST_PAUSE_MS; pause_ms++)
+	{
+		bool		is_long = pause_ms >= HOST_PAUSE_MS;
+		HostTold	told = {0};
+
+		tap_ok(host_may_be_watched(&told, 5000), "nothing was told", "and anybody may watch");
+		host_told(&told, true, 5000);
+		host_told(&told, true, 5000 + HOST_WATCH_MS);
+		host_told(&told, false, 5000 + HOST_WATCH_MS + 250);
+		tap_ok(!host_may_be_watched(&told, 5000 + HOST_WATCH_MS + 250), "a vacuum is over", "nobody watched it");
+		tap_is_bool(host_may_be_watched(&told, 5000 + HOST_WATCH_MS + pause_ms), is_long, "after a pause",
+					"as before, if it was short");
+		host_told(&told, true, 5000 + HOST_WATCH_MS + pause_ms);
+		tap_is_bool(host_share_begin(share, &told, 5000 + HOST_WATCH_MS + pause_ms).watched, is_long,
+					"after a pause", "and when the next one begins");
+		tap_is_double(host_share_begin(share, &told, 5000 + HOST_WATCH_MS + pause_ms).device,
+					  0.5 * HOST_BEGIN_PART, "after a pause", "it has a part of its share until others know");
+	}
+}
+
 /* Nobody knows yet that a vacuum has begun. */
 static void
 test_begin(void)
@@ -98,12 +134,12 @@ test_begin(void)
 	HostShare	machine = {1, 0.5, 0, 1};
 	HostShare	both = {0.5, 0.5, 1, 1};
 
-	tap_is_double(host_share_begin(alone, 0).device, 1, "a vacuum begins alone", "all at once");
-	tap_is_double(host_share_begin(both, 0).device, 0.5 * HOST_BEGIN_PART, "beside another", "a part of its share");
-	tap_is_double(host_share_begin(both, HOST_TOLD_MS - 1).processors, 0.5 * HOST_BEGIN_PART, "beside another", "until it is known");
-	tap_is_double(host_share_begin(both, HOST_TOLD_MS).device, 0.5, "beside another", "and then all of it");
-	tap_is_double(host_share_begin(machine, 0).device, 1, "beside one on another device", "all of its own");
-	tap_is_double(host_share_begin(machine, 0).processors, 0.5 * HOST_BEGIN_PART, "beside one on another device", "a part of the processors");
+	tap_is_double(begun(alone, 0).device, 1, "a vacuum begins alone", "all at once");
+	tap_is_double(begun(both, 0).device, 0.5 * HOST_BEGIN_PART, "beside another", "a part of its share");
+	tap_is_double(begun(both, HOST_TOLD_MS - 1).processors, 0.5 * HOST_BEGIN_PART, "beside another", "until it is known");
+	tap_is_double(begun(both, HOST_TOLD_MS).device, 0.5, "beside another", "and then all of it");
+	tap_is_double(begun(machine, 0).device, 1, "beside one on another device", "all of its own");
+	tap_is_double(begun(machine, 0).processors, 0.5 * HOST_BEGIN_PART, "beside one on another device", "a part of the processors");
 }
 
 /* Silence by clocks that agree, and by others. */
@@ -190,12 +226,12 @@ test_watching(void)
 	}
 
 	share = host_share_compute(ME, 0, others, lengthof(others) - 1);
-	tap_ok(host_share_begin(share, HOST_WATCH_MS - 1).watched, "a vacuum begins beside others", "as if they had users");
-	tap_ok(!host_share_begin(share, HOST_WATCH_MS).watched, "a vacuum begins beside others", "until they had time to say so");
+	tap_ok(begun(share, HOST_WATCH_MS - 1).watched, "a vacuum begins beside others", "as if they had users");
+	tap_ok(!begun(share, HOST_WATCH_MS).watched, "a vacuum begins beside others", "until they had time to say so");
 	share = host_share_compute(ME, 0, others + 2, 4);
-	tap_ok(!host_share_begin(share, 0).watched, "a vacuum begins beside none of its user's on the device", "and is not watched");
+	tap_ok(!begun(share, 0).watched, "a vacuum begins beside none of its user's on the device", "and is not watched");
 	share = host_share_compute(ME, 0, &idle, 1);
-	tap_ok(host_share_begin(share, 0).watched, "a vacuum begins beside one that has said nothing for long", "as if it had users");
+	tap_ok(begun(share, 0).watched, "a vacuum begins beside one that has said nothing for long", "as if it had users");
 }
 
 int
@@ -218,6 +254,7 @@ main(void)
 		tap_is_int(host_share_workers(workers[i].workers, workers[i].share), workers[i].expected,
 				   "workers that are left", "");
 	test_begin();
+	test_pause();
 	test_silence();
 	test_cuts();
 	test_watching();

@@ -53,8 +53,7 @@ struct Server
 	/* the directory and the governor */
 	HostRecord	record;			/* as it is read */
 	bool		told;			/* there is one */
-	bool		told_vacuums;
-	int64_t		told_since_ms;
+	HostTold	tells;
 	int64_t		last_ms;		/* its last step */
 	int64_t		next_ms;
 	HostHeard  *heard;			/* of each other */
@@ -160,16 +159,14 @@ server_tell(World *w, Server *s, const Want *want)
 	char		text[HOST_RECORD_BYTES];
 	HostRecord	record = {.boot = "b",.device_major = 8,.name = "s"};
 
-	if (want->vacuums == 0 && !s->told_vacuums)
+	if (want->vacuums == 0 && !s->tells.vacuums)
 		return;
 	record.at_ms = w->now + s->ahead_ms;
 	record.vacuums = want->vacuums;
 	record.urgency = want->urgency;
 	(void) host_record_format(&record, text);
 	s->told = host_record_parse(text, &s->record);
-	if (!s->told_vacuums)
-		s->told_since_ms = w->now;
-	s->told_vacuums = want->vacuums > 0;
+	host_told(&s->tells, want->vacuums > 0, w->now);
 }
 
 static inline void
@@ -201,7 +198,7 @@ server_look(World *w, Server *s, const Want *want)
 	}
 	share = host_share_compute(s->owner, want->urgency, w->others, n);
 	if (want->vacuums > 0)
-		share = host_share_begin(share, w->now - s->told_since_ms);
+		share = host_share_begin(share, &s->tells, w->now);
 	s->counts = share.on_device;
 	s->share = share.device;
 }
