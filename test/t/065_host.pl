@@ -79,6 +79,8 @@ poll_ok($one, "SELECT count(*) = 1 FROM sweep.host WHERE name = 'two' AND vacuum
 has_share($one, 1, 'and has no share of the limits');
 sql($two, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()");
 poll_ok($one, "SELECT count(*) = 0 FROM sweep.host WHERE name = 'two' AND heard_ago < '3 s'", 'without users it says nothing');
+my ($file) = grep { slurp_file($_) =~ /^name two$/m } records();
+like(slurp_file($file), qr/^watches 0$/m, '... once it has said that it does not watch');
 reload_with($two, 'sweep.adaptive' => 'off');
 
 # ---- both vacuum

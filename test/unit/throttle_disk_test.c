@@ -128,6 +128,7 @@ step_all(Disk *disk, Server **servers, int count)
 		}
 		sv->r.waiting = samples;
 		sv->r.active = samples * 1.2 + (sv->looks > 0 ? poisson(&sv->seed, 20 * sv->looks) / 20 : 0);
+		sv->r.listens = sv->state.started && sv->demand <= 0 && throttle_wants_to_listen(&sv->state);
 		sv->r.commits_s = poisson(&sv->seed, sv->tps * DT) / DT;
 		sv->commits += sv->tps * DT;
 		sv->waited += sv->tps * DT * wait_s;
@@ -493,6 +494,34 @@ test_users_leave(void)
 		sv.tps = 2000;
 		run(&disk, all, 1, 2);
 		ok_between(sv.out.allowed.total / MB, 2, 70, "many users, back again", "are yielded to");
+	}
+}
+
+/* Each of a series of short vacuums is too short for seeing that users have left. */
+static void
+test_users_leave_short_vacuums(void)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++)
+	{
+		Disk		disk = {60 * MB, 0};
+		Server		sv = server(2000, 0, seed);
+		Server	   *all[] = {&sv};
+
+		sv.looks = 0.005;
+		run(&disk, all, 1, 30);
+		sv.demand = 300 * MB;
+		run(&disk, all, 1, 60);
+		sv.tps = 0;
+		for (int i = 0; i < 4; i++)
+		{
+			sv.demand = 300 * MB;
+			run(&disk, all, 1, 0.5);
+			sv.demand = 0;
+			run(&disk, all, 1, 0.25);
+		}
+		sv.demand = 300 * MB;
+		run(&disk, all, 1, 0.25);
+		ok_between(sv.out.allowed.total / MB, 100, INFINITY, "short vacuums, users have left", "nothing is held");
 	}
 }
 
@@ -926,6 +955,7 @@ main(void)
 	test_drain();
 	test_bursts();
 	test_users_leave();
+	test_users_leave_short_vacuums();
 	test_users_pause(0.75, 0.01, 0.5, "pauses of less than a second");
 	test_users_pause(2, 0.02, 0.5, "pauses of two seconds");
 	test_users_pause(4, 0.02, 0.5, "pauses of four seconds");
