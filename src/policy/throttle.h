@@ -214,6 +214,7 @@ typedef struct ThrottleUsers
 	double		listened_s;		/* to users, beside a vacuum; fades */
 	double		alone_s;		/* without a vacuum, or with it at the floor */
 	bool		listens;		/* without a vacuum */
+	bool		ahead;			/* it did, since the last one */
 	double		absent_s;		/* hardly anybody was active */
 	double		idle_s;			/* no vacuum has run */
 	double		lately;			/* user seconds of activity, fading */

@@ -279,7 +279,7 @@ test_next_visits(void)
 	double		hurt[4] = {0};
 	double		part = 0;
 	double		fast = 0;
-	const int	servers = 40;
+	const int	servers = 200;
 
 	for (int seed = 1; seed <= servers; seed++)
 	{
