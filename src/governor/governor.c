@@ -5,11 +5,12 @@
  * It is one static background worker without a database.  It reads shared
  * memory and what the system tells, and decides (policy/throttle).  Then it
  * publishes the Budget and divides it among the vacuums that run
- * (policy/share).  It takes four steps a second while a vacuum runs, else
- * one.  A vacuum that begins wakes it, and users who wait too long bring the
- * next step forward.  When it is gone its budget is stale within two seconds,
- * and every vacuum is as fast as without pg_sweep.  Between the steps it
- * looks whether users wait for an own vacuum (give_way).
+ * (policy/share).  It takes four steps a second while a vacuum runs or while
+ * it listens to users whom it does not know, else one.  A vacuum that begins
+ * wakes it, and users who wait too long bring the next step forward.  When it
+ * is gone its budget is stale within two seconds, and every vacuum is as fast
+ * as without pg_sweep.  Between the steps it looks whether users wait for an
+ * own vacuum (give_way).
  *
  * Locks: It takes LOCK_STEER briefly.  While a vacuum is paused, it also
  * takes those of the lock table.  It waits for its latch only.
@@ -152,12 +153,16 @@ goes_on_elsewhere(const HostShare *share, TimestampTz now)
 	return seen_at != 0 && now >= seen_at && now - seen_at < HOST_WATCH_MS * INT64CONST(1000);
 }
 
-/* Returns whether it must look again soon: there are vacuums that matter to it. */
+/*
+ * Returns whether it must look again soon: there are vacuums that matter to it, or users
+ * whom it does not know yet.
+ */
 static int
 step(TimestampTz now)
 {
 	static SensorsReading sensors;
 	static HostOwn own = {0};
+	static bool listens = false;
 	bool		watched_before = own.watches;
 	GovernorVacuums vacuums;
 	ThrottleSettings settings;
@@ -181,6 +186,7 @@ step(TimestampTz now)
 	}
 	governor_limits_get(&settings, &share, now);
 	governor_limits_read(&reading, &settings, &sensors, now);
+	reading.listens = listens && vacuums.all == 0;
 	reading.vacuums = vacuums.running;
 	reading.yielding = vacuums.yielding;
 	reading.other_vacuums = vacuums.all - vacuums.running;
@@ -202,7 +208,9 @@ step(TimestampTz now)
 		publish_step(&vacuums, &reading, &result, now);
 	last_result = result;
 	last_step = now;
-	return Max(vacuums.all, own.watches);
+	listens = binds && sweep_adaptive && vacuums.all == 0 && !own.watches &&
+		throttle_wants_to_listen(&throttle);
+	return Max(vacuums.all, own.watches || listens);
 }
 
 /* A step that fails must not end the process. */

@@ -52,6 +52,12 @@ throttle_has_users(const ThrottleState *state)
 }
 
 bool
+throttle_wants_to_listen(const ThrottleState *state)
+{
+	return throttle_has_users(state) && throttle_users_want_to_be_heard(&state->users);
+}
+
+bool
 throttle_users_are_there(const ThrottleState *state)
 {
 	return !throttle_users_absent(&state->users);

@@ -86,6 +86,8 @@ typedef struct ThrottleReading
 	bool		watches;		/* none of these vacuums is ours: what yields
 								 * is those of other servers on the device,
 								 * when they hear of users_cut_to */
+	bool		listens;		/* no vacuum runs, but users were looked at as
+								 * often as beside one */
 	bool		watched;		/* another server on the device does that for
 								 * its users, or may do so soon */
 	bool		others_users;	/* another server that vacuums on the device
@@ -211,6 +213,8 @@ typedef struct ThrottleUsers
 	double		noise;			/* how far that goes by itself, lately */
 	double		listened_s;		/* to users, beside a vacuum; fades */
 	double		alone_s;		/* without a vacuum, or with it at the floor */
+	bool		listens;		/* without a vacuum */
+	bool		ahead;			/* it did, since the last one */
 	double		absent_s;		/* hardly anybody was active */
 	double		idle_s;			/* no vacuum has run */
 	double		lately;			/* user seconds of activity, fading */
@@ -260,6 +264,9 @@ extern void throttle_step(ThrottleState *state, const ThrottleSettings *s,
 
 /* Has it had users lately? */
 extern bool throttle_has_users(const ThrottleState *state);
+
+/* Are they to be looked at often, though no vacuum runs? */
+extern bool throttle_wants_to_listen(const ThrottleState *state);
 
 /* Are they there still?  Known while vacuums run, because users are looked at often then. */
 extern bool throttle_users_are_there(const ThrottleState *state);

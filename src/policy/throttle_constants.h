@@ -30,6 +30,20 @@
 #define LISTEN_S		3.0
 
 /*
+ * Before a vacuum comes users are listened to until so much is known of them, and anew
+ * when that has faded to LISTEN_S.  Larger: the governor looks often for a longer time.
+ * Smaller: it begins to do so more often.
+ */
+#define LISTEN_AHEAD_S	(1.5 * LISTEN_S)
+
+/*
+ * After so much listening beside a vacuum too, what users usually wait for is known.
+ * Larger: chance makes it less.  Smaller: what they waited for before the vacuum, in a
+ * load that is over, counts for longer.
+ */
+#define LISTEN_MOST_S	(3 * LISTEN_S)
+
+/*
  * Users without any activity for so long have gone.  Those who come back soon and are
  * hurt have paused: the next time it takes longer by the factor until they have gone.
  * Larger: a vacuum of what they leave behind begins later.  Smaller: they feel more of

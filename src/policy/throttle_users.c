@@ -13,9 +13,11 @@
  * (a cumulative sum), in user seconds: one second of one user, or 50 ms of twenty.
  *
  * What is usual is learned while no vacuum runs, and while it runs at the floor: then
- * it is not the vacuum that makes them wait.  In between only downwards.  So is how
- * far the sum goes by itself there (checkpoints, other servers): up to that it is no
- * reason to yield.  With users that it does not know yet a vacuum begins by listening.
+ * it is not the vacuum that makes them wait.  So is how far the sum goes by itself there
+ * (checkpoints, other servers): up to that it is no reason to yield.  In between only
+ * downwards, and fast at first: what they did without a vacuum may be over.  Users
+ * are listened to for LISTEN_S before a vacuum comes.  With users that it does not know
+ * yet a vacuum begins by listening.
  *
  * That they wait longer is no reason to yield unless the vacuum can be the cause, and
  * yielding helps: throttle_cause.c.
@@ -79,6 +81,19 @@ is_listening(const ThrottleUsers *u, const ThrottleValveStep *v)
 	return v->running && u->listened_s < LISTEN_S;
 }
 
+bool
+throttle_users_want_to_be_heard(const ThrottleUsers *u)
+{
+	return !throttle_users_absent(u) && u->listened_s < (u->listens ? LISTEN_AHEAD_S : LISTEN_S);
+}
+
+/* Are they looked at often enough for a step to say much? */
+static bool
+is_dense(const ThrottleReading *r, const ThrottleValveStep *v)
+{
+	return v->running || r->listens;
+}
+
 /* Users are by themselves: what they wait for is not the vacuum's doing. */
 static bool
 is_alone(const ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
@@ -102,9 +117,9 @@ static void
 learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
 	bool		alone = is_alone(u, r, v);
-	double		s = v->dt_s * (v->running ? 1 : SPARSE);
+	double		s = v->dt_s * (is_dense(r, v) ? 1 : SPARSE);
 	double		up = alone ? fmin(LEARN_S, u->learned_s + s) : LEARN_S;
-	double		down = is_listening(u, v) ? fmin(up, LISTEN_S) : up;
+	double		down = v->running && u->listened_s < NEAR * LISTEN_MOST_S ? fmin(up, LISTEN_S) : up;
 	double		usual = u->waiting / u->active;
 
 	if (u->active < 1e-6)
@@ -162,27 +177,32 @@ static void
 observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 		const ThrottleValveStep *v)
 {
-	double		s = v->dt_s * (v->running ? 1 : SPARSE);
+	double		s = v->dt_s * (is_dense(r, v) ? 1 : SPARSE);
 	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
 	double		tau = LEARN_S;
+	double		fades_s;
 
 	/*
 	 * what was before it listens (a load, a backup) has its time, but no
 	 * longer
 	 */
-	if (is_listening(u, v))
+	if (is_dense(r, v) && u->listened_s < LISTEN_S)
 		tau = fmin(tau, u->listened_s + s);
 
 	u->alone_s = !v->running || yields ? u->alone_s + v->dt_s : 0;
 	observe_presence(u, r, v);
 	u->returned_s += v->dt_s;
 	u->patience_s *= 1 - fmin(1, v->dt_s / LONG_S);
-	if (v->running && !throttle_users_absent(u))
-		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_S * 2);
-	/* what users did long ago, or do without a vacuum, says less */
-	if (v->restart)
+	if (is_dense(r, v) && !throttle_users_absent(u))
+		u->listened_s = fmin(u->listened_s + v->dt_s, LISTEN_MOST_S);
+	u->listens = r->listens;
+	/* what users did long ago says less */
+	u->ahead = !v->running && (r->listens || u->ahead);
+	if (v->restart && !u->ahead)
 		u->listened_s = 0;
-	u->listened_s *= 1 - fmin(1, v->dt_s / LONG_S);
+	/* others may come in the place of those who have left */
+	fades_s = u->ahead && throttle_users_absent(u) ? CALM_S : LONG_S;
+	u->listened_s *= 1 - fmin(1, v->dt_s / fades_s);
 	u->waiting = smooth(u->waiting, r->waiting, s, tau);
 	u->active = smooth(u->active, r->active, s, tau);
 	if (r->commits_s >= 0)

@@ -13,6 +13,9 @@ extern double throttle_users_expected(const ThrottleUsers *u, const ThrottleRead
 /* Is nobody there, but for somebody who looks now and then? */
 extern bool throttle_users_absent(const ThrottleUsers *u);
 
+/* Without a vacuum: are they to be looked at as often as with one, for a while? */
+extern bool throttle_users_want_to_be_heard(const ThrottleUsers *u);
+
 /* Would a step now, dt_s after the last, find that they wait too long? */
 extern bool throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve,
 								double waiting, double dt_s);

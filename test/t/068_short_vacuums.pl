@@ -44,7 +44,6 @@ my $counted = sql($node, <<"END");
 SELECT coalesce(sum((read_mb_per_s + dirty_mb_per_s + wal_mb_per_s) * s), 0)
 FROM (SELECT *, extract(epoch FROM at - lag(at) OVER (ORDER BY at)) AS s FROM sweep.governor WHERE at >= '$begin') AS step
 END
-note("$counted of $moved MB");
 cmp_ok($counted, '>', 0.6 * $moved, 'the governor has counted it');
 cmp_ok(sql($node, "SELECT max(allowed_mb_per_s) FROM sweep.governor WHERE at >= '$begin'"), '>', 200,
 	'nobody is there, and what they may move has grown');

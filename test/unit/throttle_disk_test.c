@@ -128,6 +128,7 @@ step_all(Disk *disk, Server **servers, int count)
 		}
 		sv->r.waiting = samples;
 		sv->r.active = samples * 1.2 + (sv->looks > 0 ? poisson(&sv->seed, 20 * sv->looks) / 20 : 0);
+		sv->r.listens = sv->state.started && sv->demand <= 0 && throttle_wants_to_listen(&sv->state);
 		sv->r.commits_s = poisson(&sv->seed, sv->tps * DT) / DT;
 		sv->commits += sv->tps * DT;
 		sv->waited += sv->tps * DT * wait_s;
@@ -278,7 +279,7 @@ test_next_visits(void)
 	double		hurt[4] = {0};
 	double		part = 0;
 	double		fast = 0;
-	const int	servers = 40;
+	const int	servers = 200;
 
 	for (int seed = 1; seed <= servers; seed++)
 	{
