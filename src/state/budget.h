@@ -168,7 +168,6 @@ typedef struct PacerApplied
 	double		original_delay;
 } PacerApplied;
 
-/* One per backend, indexed as the MeterSlots. */
 /* Which bytes of runs that have ended. */
 enum
 {
@@ -179,6 +178,7 @@ enum
 	PACER_ENDED
 };
 
+/* One per backend, indexed as the MeterSlots. */
 typedef struct PacerSlot
 {
 	/* writer: governor */
