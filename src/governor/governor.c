@@ -6,11 +6,12 @@
  * memory and what the system tells, and decides (policy/throttle).  Then it
  * publishes the Budget and divides it among the vacuums that run
  * (policy/share).  It takes four steps a second while a vacuum runs or while
- * it listens to users whom it does not know, else one.  A vacuum that begins
- * wakes it, and users who wait too long bring the next step forward.  When it
- * is gone its budget is stale within two seconds, and every vacuum is as fast
- * as without pg_sweep.  Between the steps it looks whether users wait for an
- * own vacuum (give_way).
+ * it listens to users whom it does not know, else one, or two where other
+ * servers might disturb its users.  A vacuum that begins wakes it, and users
+ * who wait too long bring the next step forward.  When it is gone its budget
+ * is stale within two seconds, and every vacuum is as fast as without
+ * pg_sweep.  Between the steps it looks whether users wait for an own vacuum
+ * (give_way).
  *
  * Locks: It takes LOCK_STEER briefly.  While a vacuum is paused, it also
  * takes those of the lock table.  It waits for its latch only.
@@ -35,6 +36,8 @@
 
 #define STEP_MS				250 /* while a vacuum runs */
 #define IDLE_MS				1000
+#define HOST_IDLE_MS		500 /* the same with users, and servers that might
+								 * disturb them */
 #define WOKEN_MS			50	/* between two steps, whoever wakes it */
 #define USERS_MS			10	/* between two looks at who waits */
 #define HOST_MS				50	/* between two looks for cuts that others tell */
@@ -45,6 +48,7 @@
 static ThrottleState throttle;
 static ThrottleResult last_result;
 static TimestampTz last_step = 0;
+static bool has_neighbours = false; /* servers of its user, on the device */
 static uint64 steps = 0;
 
 static void
@@ -150,7 +154,7 @@ goes_on_elsewhere(const HostShare *share, TimestampTz now)
 
 	if (share->yielding > 0)
 		seen_at = now;
-	return seen_at != 0 && now >= seen_at && now - seen_at < HOST_WATCH_MS * INT64CONST(1000);
+	return seen_at != 0 && now >= seen_at && now - seen_at < HOST_GOES_ON_MS * INT64CONST(1000);
 }
 
 /*
@@ -176,6 +180,7 @@ step(TimestampTz now)
 	governor_vacuums_look(&vacuums, now);
 	describe_to_host(&own, &vacuums, binds, dt_s);
 	share = host_directory_step(&own, now);
+	has_neighbours = share.there > 0;
 	own.watches = binds && sweep_adaptive && vacuums.running == 0 && goes_on_elsewhere(&share, now) &&
 		throttle_has_users(&throttle);
 	if (own.watches)
@@ -211,6 +216,15 @@ step(TimestampTz now)
 	listens = binds && sweep_adaptive && vacuums.all == 0 && !own.watches &&
 		throttle_wants_to_listen(&throttle);
 	return Max(vacuums.all, own.watches || listens);
+}
+
+/* Until the next step, after one that returned `running` (step_try). */
+static int
+step_interval_ms(int running)
+{
+	if (running != 0)
+		return running < 0 ? ERROR_MS : STEP_MS;
+	return has_neighbours && sweep_adaptive && throttle_has_users(&throttle) ? HOST_IDLE_MS : IDLE_MS;
 }
 
 /* A step that fails must not end the process. */
@@ -346,8 +360,6 @@ sweep_governor_main(Datum arg)
 			continue;
 		}
 		running = step_try(context, now);
-		wait_for_step(now, TimestampTzPlusMilliseconds(now, running < 0 ? ERROR_MS :
-													   (running > 0 ? STEP_MS : IDLE_MS)),
-					  running > 0);
+		wait_for_step(now, TimestampTzPlusMilliseconds(now, step_interval_ms(running)), running > 0);
 	}
 }

@@ -43,6 +43,7 @@ typedef struct Vacuum
 
 	TimestampTz at;				/* the sample that it was known by */
 	RunCounters used;			/* as that told it */
+	double		counted[PACER_ENDED];	/* bytes, in all looks */
 	int64		dead;			/* rows that it has found in this pass */
 	Rates		rates;
 	double		removed_rows_s;
@@ -76,11 +77,37 @@ governor_vacuums_begin(void)
 	places = MemoryContextAllocZero(TopMemoryContext, sizeof(int) * n);
 }
 
+/* The bytes of a run.  The last kind is of those that give way. */
+static void
+bytes_of(const RunCounters *used, bool yields, double bytes[PACER_ENDED])
+{
+	bytes[PACER_ENDED_READ] = (double) used->blks_read * BLCKSZ;
+	bytes[PACER_ENDED_WRITE] = (double) used->blks_dirtied * BLCKSZ;
+	bytes[PACER_ENDED_WAL] = (double) used->wal_bytes;
+	bytes[PACER_ENDED_YIELDING] = !yields ? 0 :
+		bytes[PACER_ENDED_READ] + bytes[PACER_ENDED_WRITE] + bytes[PACER_ENDED_WAL];
+}
+
 /*
- * The rates between two samples.  Without a new one they stay as they were.
+ * What was known for a whole sample and has not been counted is given up: the governor
+ * has slept.
  */
 static void
-measure(Vacuum *v)
+give_up_uncounted(Vacuum *v)
+{
+	double		known[PACER_ENDED];
+
+	bytes_of(&v->used, v->yields, known);
+	for (int i = 0; i < PACER_ENDED; i++)
+		v->counted[i] = Max(v->counted[i], known[i]);
+}
+
+/*
+ * The rates between two samples, or two looks if that is longer: what a vacuum does in its
+ * first moments is not what it does in a step.  Without a new sample they stay as they were.
+ */
+static void
+measure(Vacuum *v, double dt_s)
 {
 	const MeterSample *last;
 	double		s;
@@ -91,6 +118,8 @@ measure(Vacuum *v)
 	s = (double) (last->at - v->at) / 1000000.0;
 	if (s <= 0)
 		return;
+	give_up_uncounted(v);
+	s = Max(s, dt_s);
 	v->rates.read = Max((double) (last->used.blks_read - v->used.blks_read) * BLCKSZ / s, 0);
 	v->rates.write = Max((double) (last->used.blks_dirtied - v->used.blks_dirtied) * BLCKSZ / s, 0);
 	v->rates.wal = Max(((double) last->used.wal_bytes - (double) v->used.wal_bytes) / s, 0);
@@ -150,64 +179,75 @@ join_leaders(void)
 }
 
 /*
- * Adds what runs have moved since their last sample that ended since the last look.  Of
- * short runs that is all there is: they are over before anybody has looked at them.
+ * Adds what runs have moved that ended since the last look, without what was counted of
+ * them.  Of short runs that is all there is: they are over before anybody has looked at
+ * them.  Of others it may be negative: the rate of a sample was taken for that of a step.
  */
 static void
 add_ended(double *bytes, int index)
 {
 	Vacuum	   *v = &vacuums[index];
-	const RunCounters *seen = &v->used;
-	double		known[PACER_ENDED] = {0};
-	double		delta[PACER_ENDED];
 	bool		any = false;
 
-	known[PACER_ENDED_READ] = (double) seen->blks_read * BLCKSZ;
-	known[PACER_ENDED_WRITE] = (double) seen->blks_dirtied * BLCKSZ;
-	known[PACER_ENDED_WAL] = (double) seen->wal_bytes;
-	if (v->yields)
-		known[PACER_ENDED_YIELDING] = known[PACER_ENDED_READ] + known[PACER_ENDED_WRITE] + known[PACER_ENDED_WAL];
 	for (int i = 0; i < PACER_ENDED; i++)
 	{
 		uint64		sum = pg_atomic_read_u64(&sweep_pacers[index].ended[i]);
+		double		delta = (double) (sum - ended[index].bytes[i]);
 
-		delta[i] = (double) (sum - ended[index].bytes[i]);
 		ended[index].bytes[i] = sum;
-		any |= delta[i] > 0;
+		any |= delta > 0;
+		bytes[i] += delta;
 	}
 	if (!any)
 		return;
 	for (int i = 0; i < PACER_ENDED; i++)
-		bytes[i] += Max(delta[i] - known[i], 0);
+		bytes[i] -= v->counted[i];
 	/* it is known once */
 	memset(v, 0, sizeof(*v));
 }
 
+/* Adds a vacuum that runs, and remembers what is counted of it by that. */
+static void
+count_running(GovernorVacuums *out, Vacuum *v, double dt_s)
+{
+	out->running++;
+	out->yielding += v->yields;
+	out->yielding_used += v->yields ? v->rates.total : 0;
+	out->used.read += v->rates.read;
+	out->used.write += v->rates.write;
+	out->used.wal += v->rates.wal;
+	out->removed_rows_s += v->removed_rows_s;
+	v->counted[PACER_ENDED_READ] += v->rates.read * dt_s;
+	v->counted[PACER_ENDED_WRITE] += v->rates.write * dt_s;
+	v->counted[PACER_ENDED_WAL] += v->rates.wal * dt_s;
+	v->counted[PACER_ENDED_YIELDING] += v->yields ? v->rates.total * dt_s : 0;
+}
+
 /* Of runs that have ended, as rates: in a step one may end, or a few. */
 static void
-count_ended(GovernorVacuums *out, const double *bytes, TimestampTz now)
+count_ended(GovernorVacuums *out, const double *bytes, double dt_s)
 {
 	static double rates[PACER_ENDED];
-	double		dt_s = (double) (now - looked_at) / 1000000.0;
 
-	if (looked_at != 0 && dt_s > 0)
+	if (dt_s > 0)
 	{
 		for (int i = 0; i < PACER_ENDED; i++)
 			rates[i] += (bytes[i] / dt_s - rates[i]) * Min(dt_s / ENDED_TAU_S, 1);
 	}
-	looked_at = now;
-	out->used.read += rates[PACER_ENDED_READ];
-	out->used.write += rates[PACER_ENDED_WRITE];
-	out->used.wal += rates[PACER_ENDED_WAL];
-	out->used.total += rates[PACER_ENDED_READ] + rates[PACER_ENDED_WRITE] + rates[PACER_ENDED_WAL];
-	out->yielding_used += rates[PACER_ENDED_YIELDING];
+	out->used.read = Max(out->used.read + rates[PACER_ENDED_READ], 0);
+	out->used.write = Max(out->used.write + rates[PACER_ENDED_WRITE], 0);
+	out->used.wal = Max(out->used.wal + rates[PACER_ENDED_WAL], 0);
+	out->used.total = out->used.read + out->used.write + out->used.wal;
+	out->yielding_used = Max(out->yielding_used + rates[PACER_ENDED_YIELDING], 0);
 }
 
 void
 governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 {
 	double		bytes[PACER_ENDED] = {0};
+	double		dt_s = looked_at != 0 ? Max((double) (now - looked_at) / 1000000.0, 0) : 0;
 
+	looked_at = now;
 	memset(out, 0, sizeof(*out));
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
@@ -233,7 +273,7 @@ governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 		v->dboid = slot->dboid;
 		v->relid = slot->relid;
 		v->eligible = is_eligible(v);
-		measure(v);
+		measure(v, dt_s);
 		v->yields = does_yield(v, (PacerYields) pg_atomic_read_u32(&sweep_pacers[i].yields));
 		out->all++;
 	}
@@ -242,18 +282,10 @@ governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 	{
 		Vacuum	   *v = &vacuums[i];
 
-		if (!v->here || !v->eligible)
-			continue;
-		out->running++;
-		out->yielding += v->yields;
-		out->yielding_used += v->yields ? v->rates.total : 0;
-		out->used.read += v->rates.read;
-		out->used.write += v->rates.write;
-		out->used.wal += v->rates.wal;
-		out->used.total += v->rates.total;
-		out->removed_rows_s += v->removed_rows_s;
+		if (v->here && v->eligible)
+			count_running(out, v, dt_s);
 	}
-	count_ended(out, bytes, now);
+	count_ended(out, bytes, dt_s);
 }
 
 /* ----

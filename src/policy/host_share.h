@@ -42,15 +42,17 @@
 #define HOST_BEGIN_PART		0.1
 
 /*
- * By then a server that has users and looks around once a second has said that it
+ * By then a server that has users and looks around twice a second has said that it
  * watches.  Until then each one that is there may have users.
  */
-#define HOST_WATCH_MS		1500
+#define HOST_WATCH_MS		1000
 
 /*
  * Short vacuums follow each other.  Whoever watches goes on through a pause of
- * HOST_WATCH_MS, and a server that has paused for less than this is watched as before.
+ * HOST_GOES_ON_MS, and a server that has paused for less than HOST_PAUSE_MS is watched as
+ * before.
  */
+#define HOST_GOES_ON_MS		1500
 #define HOST_PAUSE_MS		1000
 
 /* Since when a server has told the others that it vacuums. */

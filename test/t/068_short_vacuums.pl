@@ -44,7 +44,9 @@ my $counted = sql($node, <<"END");
 SELECT coalesce(sum((read_mb_per_s + dirty_mb_per_s + wal_mb_per_s) * s), 0)
 FROM (SELECT *, extract(epoch FROM at - lag(at) OVER (ORDER BY at)) AS s FROM sweep.governor WHERE at >= '$begin') AS step
 END
+note(sprintf('%.0f MB were moved, %.0f counted', $moved, $counted));
 cmp_ok($counted, '>', 0.6 * $moved, 'the governor has counted it');
+cmp_ok($counted, '<', 1.5 * $moved, '... once');
 
 $node->stop;
 done_testing();
