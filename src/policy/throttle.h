@@ -211,6 +211,7 @@ typedef struct ThrottleUsers
 	double		excess;			/* user seconds waited beyond the usual, the
 								 * cumulative sum */
 	double		noise;			/* how far that goes by itself, lately */
+	double		below;			/* user seconds far below the usual, the same */
 	double		listened_s;		/* to users, beside a vacuum; fades */
 	double		alone_s;		/* without a vacuum, or with it at the floor */
 	bool		listens;		/* without a vacuum */

@@ -15,7 +15,8 @@
  * What is usual is learned while no vacuum runs, and while it runs at the floor: then
  * it is not the vacuum that makes them wait.  So is how far the sum goes by itself there
  * (checkpoints, other servers): up to that it is no reason to yield.  In between only
- * downwards, and fast at first: what they did without a vacuum may be over.  Users
+ * downwards, and fast at first: what they did without a vacuum may be over.  If they
+ * wait for far less than is usual they are others, and it falls at once.  Users
  * are listened to for LISTEN_S before a vacuum comes.  With users that it does not know
  * yet a vacuum begins by listening.
  *
@@ -47,11 +48,13 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	double		per_commit = u->started ? u->per_commit_s : USUAL_PER_COMMIT_S;
 
 	/*
-	 * what has just begun counts at once, but for chance: two sigma of a
-	 * step's count
+	 * What has just begun counts at once, but for chance: two sigma of a
+	 * step's count.  What seems to have become less may be chance, too: two
+	 * sigma of a second's.
 	 */
 	if (by_commits(u, r))
-		return per_commit * fmax(u->commits_s, r->commits_s - 4 * sqrt(r->commits_s));
+		return per_commit * fmax(fmax(u->commits_s, r->commits_s - 4 * sqrt(r->commits_s)),
+								 fmin(u->commits_long, u->commits_s + 2 * sqrt(u->commits_s)));
 	/* above this share not even all of them waiting would be an excess */
 	return fmin(u->share, NEAR / TOLERANCE) * r->active;
 }
@@ -266,6 +269,31 @@ add_excess(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *
 	u->hurt = fmax(HURT_S * (1 + u->usual), CLEARLY * u->noise);
 }
 
+/*
+ * Users who wait for far less than those before are others: after a bulk load with its few
+ * large commits come many small ones.  By what was usual they could wait for ever, and
+ * nobody would see it.  How far they are below it is added up, as an excess is.
+ */
+static void
+notice_others(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
+{
+	double		low = u->usual / (ABOUT * ABOUT);
+	double		lately = u->cause.waiting;
+
+	if (!by_commits(u, r) || !is_dense(r, v))
+	{
+		u->below = 0;
+		return;
+	}
+	u->below = fmax(0, u->below + (low - r->waiting) * v->dt_s);
+	if (u->below <= fmax(HURT_S, low * REACTION_S))
+		return;
+	u->below = 0;
+	u->waiting = fmin(u->waiting, lately);
+	u->commits_long = u->commits_s;
+	u->per_commit_s = fmin(u->per_commit_s, fmax(USUAL_PER_COMMIT_S, ABOUT * lately / u->commits_s));
+}
+
 bool
 throttle_users_hurt(const ThrottleUsers *u, const ThrottleValve *valve, double waiting, double dt_s)
 {
@@ -346,6 +374,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	add_excess(u, r, v);
 	u->elsewhere = v->room && !throttle_processors_are_free(r);
 	throttle_cause_observe(&u->cause, valve, r->waiting, beyond_usual(u, r->waiting), v);
+	notice_others(u, r, v);
 	backup = yield_to_backup(u, valve, r, v);
 	absent = throttle_users_absent(u);
 	if (backup)

@@ -327,6 +327,73 @@ test_no_learning_time(void)
 	ok_between(sv.commits_hurt / sv.commits, 0, 0.06, "a vacuum at once after the start", "commits that wait");
 }
 
+/* Few large commits come by chance, and wait long.  It is not the vacuum that they wait for. */
+static void
+test_few_large_commits(void)
+{
+	static const double loads[][2] = {{6, 0.5}, {10, 0.3}, {20, 0.1}, {100, 0.02}};
+
+	for (size_t i = 0; i < lengthof(loads); i++)
+	{
+		double		used = 0;
+		const int	servers = 20;
+		char		name[64];
+
+		for (int seed = 1; seed <= servers; seed++)
+		{
+			Disk		disk = {300 * MB, 0};
+			Server		sv = server(loads[i][0], 0, seed);
+			Server	   *all[] = {&sv};
+
+			sv.own_wait_s = loads[i][1];
+			run(&disk, all, 1, 30);
+			sv.demand = 60 * MB;
+			run(&disk, all, 1, 15);
+			forget(&sv);
+			run(&disk, all, 1, 300);
+			used += sv.vacuumed / (300 * sv.demand) / servers;
+		}
+		snprintf(name, sizeof(name), "%g commits a second that wait for %g s", loads[i][0], loads[i][1]);
+		ok_between(used, 0.8, 1.001, name, "chance does not throttle");
+	}
+}
+
+/* After them come many small ones, on a slow disk. */
+static void
+test_after_large_commits(void)
+{
+	static const double rests[] = {0, 3, 60};
+
+	for (size_t i = 0; i < lengthof(rests); i++)
+	{
+		double		hurt = 0;
+		double		used = 0;
+		const int	servers = 20;
+		char		name[64];
+
+		for (int seed = 1; seed <= servers; seed++)
+		{
+			Disk		disk = {15 * MB, 0};
+			Server		sv = server(20, 0, seed);
+			Server	   *all[] = {&sv};
+
+			sv.own_wait_s = 0.5;
+			run(&disk, all, 1, 30);
+			sv.tps = 100;
+			sv.own_wait_s = 0;
+			run(&disk, all, 1, rests[i]);
+			forget(&sv);
+			sv.demand = 60 * MB;
+			run(&disk, all, 1, 20);
+			hurt += sv.commits_hurt / sv.commits / servers;
+			used += sv.vacuumed / (20 * 14.2 * MB) / servers;
+		}
+		snprintf(name, sizeof(name), "small commits, %g s after large ones", rests[i]);
+		ok_between(hurt, 0, 0.03, name, "few wait for the vacuum");
+		ok_between(used, 0.4, 1, name, "it uses what they leave");
+	}
+}
+
 /* Users load the disk fully, and wait as long when the vacuum has given way. */
 static void
 test_overload(void)
@@ -948,6 +1015,8 @@ main(void)
 	test_first_visit();
 	test_next_visits();
 	test_no_learning_time();
+	test_few_large_commits();
+	test_after_large_commits();
 	test_overload();
 	test_idle_device();
 	test_untold_limit(80, 95, "a limit that the device does not tell, but the kernel");
