@@ -75,10 +75,15 @@ throttle_cause_observe(ThrottleCause *c, ThrottleValve *valve, double waiting, d
 	c->innocent_s = fmax(0, c->innocent_s - v->dt_s);
 	if (c->innocent_s > 0 && c->waiting > c->suspect_waiting)
 		c->innocent_s = 0;
-	if (!v->running)
-		c->trying = false;
 	c->since_s += v->dt_s;
-	if (!c->trying || c->since_s < REACTION_S)
+
+	/*
+	 * short vacuums pause: a trial goes on with the next one, if that comes
+	 * soon
+	 */
+	if (!v->running && c->since_s > LEARN_S)
+		c->trying = false;
+	if (!c->trying || !v->running || c->since_s < REACTION_S)
 		return;
 	c->after += fmax(0, excess) * v->dt_s;
 	c->after_s += v->dt_s;

@@ -316,12 +316,33 @@ drains(const ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading
 		(r->watched || beyond_usual(u, r->waiting) > 0);
 }
 
+/*
+ * What vacuums have used is what they may always use, so it was not too much, and less
+ * would help nobody.  But the users' trouble is no time for much more.
+ */
+static void
+stay_low(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
+{
+	double		most = fmax(START * v->share, v->floor);
+
+	u->listened_s = 0;
+	u->excess = 0;
+	valve->since_cut_s = 0;
+	valve->moved_down = valve->allowed > most;
+	valve->allowed = fmin(valve->allowed, most);
+}
+
 /* It has been too long: less, from where it is. */
 static void
 yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 {
 	double		before = valve->allowed;
 
+	if (throttle_valve_used(valve, v) <= v->floor)
+	{
+		stay_low(u, valve, v);
+		return;
+	}
 	/* so slow it is hardly the vacuum: listen anew how it is without */
 	if (valve->allowed <= v->floor * ABOUT)
 	{

@@ -29,11 +29,17 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 	}
 }
 
+double
+throttle_valve_used(const ThrottleValve *valve, const ThrottleValveStep *v)
+{
+	return fmin(valve->allowed, fmax(v->used, v->peak / 4));
+}
+
 /* What was used was too much.  What was allowed beyond that was not tried. */
 static void
 learn_knee(ThrottleValve *valve, const ThrottleValveStep *v)
 {
-	valve->knee = fmin(valve->allowed, fmax(v->used, v->peak / 4));
+	valve->knee = throttle_valve_used(valve, v);
 	valve->known = valve->knee;
 	valve->cut = true;
 	valve->climb_s = 0;
@@ -62,6 +68,8 @@ throttle_valve_follow(ThrottleValve *valve, double to, const ThrottleValveStep *
 	if (!v->running || to >= valve->allowed)
 		return;
 	learn_knee(valve, v);
+	/* what it leaves to us was not too much, even if we used less */
+	valve->knee = valve->known = fmax(valve->knee, to);
 	valve->allowed = to;
 	valve->moved_down = true;
 }

@@ -20,6 +20,9 @@ typedef struct ThrottleValveStep
 	double		share;			/* of the device, see ThrottleSettings */
 } ThrottleValveStep;
 
+/* Of what is allowed, the rate that was used lately. */
+extern double throttle_valve_used(const ThrottleValve *valve, const ThrottleValveStep *v);
+
 /*
  * To this share of what is used, unless a cut has just been made: what is measured
  * now may still be its cause.
