@@ -217,7 +217,7 @@ typedef struct ThrottleUsers
 	bool		listens;		/* without a vacuum */
 	bool		ahead;			/* it did, since the last one */
 	double		absent_s;		/* hardly anybody was active */
-	double		idle_s;			/* no vacuum has run */
+	double		idle_s;			/* they were not looked at often */
 	double		lately;			/* user seconds of activity, fading */
 	double		active_cut;		/* how many were active at the last cut; 0:
 								 * none */

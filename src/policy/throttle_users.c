@@ -146,8 +146,8 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
  * is checked, a node that asks another.  The slow average would know of users who have
  * left for a minute, so this one is forgotten in LISTEN_S.  No more of it is kept than
  * tells that they are there, or many would be remembered for longer than a few.  Where
- * a few have been hurt any activity is theirs.  The few samples that are taken without a
- * vacuum miss most users, so that time does not count.  But short vacuums follow each
+ * a few have been hurt any activity is theirs.  The few samples that are taken where there
+ * is no vacuum, and nobody listens, miss most users, so that time does not count.  But short vacuums follow each
  * other, and what was counted holds from one to the next.
  */
 static void
@@ -157,10 +157,10 @@ observe_presence(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValve
 	double		writers = fmax(0, r->commits_s) * FEW_USERS / COMMITS_MIN;
 
 	u->lately = u->lately * exp(-v->dt_s / LISTEN_S) + fmax(r->active, writers) * v->dt_s;
-	u->idle_s = v->running ? 0 : u->idle_s + v->dt_s;
+	u->idle_s = is_dense(r, v) ? 0 : u->idle_s + v->dt_s;
 	if (u->lately > present || u->idle_s > GONE_S)
 		u->absent_s = 0;
-	else if (v->running)
+	else if (is_dense(r, v))
 		u->absent_s += v->dt_s;
 	u->lately = fmin(u->lately, present);
 }

@@ -131,6 +131,27 @@ test_users_leave_short_vacuums(void)
 	}
 }
 
+/* Users come for so short a time that they are still listened to when they leave. */
+static void
+test_users_leave_before_a_vacuum(void)
+{
+	for (uint64_t seed = 1; seed <= 3; seed++)
+	{
+		Disk		disk = {60 * MB, 0};
+		Server		sv = server(0, 0, seed);
+		Server	   *all[] = {&sv};
+
+		run(&disk, all, 1, 30);
+		sv.tps = 2000;
+		run(&disk, all, 1, 3);
+		sv.tps = 0;
+		run(&disk, all, 1, 1.5);
+		sv.demand = 300 * MB;
+		run(&disk, all, 1, 0.25);
+		ok_between(sv.out.allowed.total / MB, 100, INFINITY, "users, gone before a vacuum", "hold nothing");
+	}
+}
+
 /*
  * Users have trouble that is not the vacuums' doing, while short vacuums pause.  When it is
  * over, and a large vacuum comes, it is not held by that.
@@ -276,6 +297,7 @@ main(void)
 	test_after_large_commits();
 	test_users_leave();
 	test_users_leave_short_vacuums();
+	test_users_leave_before_a_vacuum();
 	test_trouble_beside_short_vacuums();
 	test_short_vacuums_on_slow_disk();
 	test_users_pause(0.75, 0.01, 0.5, "pauses of less than a second");
