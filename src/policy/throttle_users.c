@@ -146,9 +146,9 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
  * is checked, a node that asks another.  The slow average would know of users who have
  * left for a minute, so this one is forgotten in LISTEN_S.  No more of it is kept than
  * tells that they are there, or many would be remembered for longer than a few.  Where
- * a few have been hurt any activity is theirs.  The few samples that are taken where there
- * is no vacuum, and nobody listens, miss most users, so that time does not count.  But short vacuums follow each
- * other, and what was counted holds from one to the next.
+ * a few have been hurt any activity is theirs.  The few samples that are taken where
+ * there is no vacuum, and nobody listens, miss most users, so that time does not count.
+ * But short vacuums follow each other, and what was counted holds from one to the next.
  */
 static void
 observe_presence(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
@@ -317,7 +317,7 @@ drains(const ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading
 }
 
 /*
- * What vacuums have used is what they may always use, so it was not too much, and less
+ * Vacuums have used no more than they may always use.  So it was not too much, and less
  * would help nobody.  But the users' trouble is no time for much more.
  */
 static void
