@@ -43,9 +43,11 @@
 
 /*
  * By then a server that has users and looks around twice a second has said that it
- * watches.  Until then each one that is there may have users.
+ * watches, and whoever vacuums has read that in a step of 250 ms.  Until then each one
+ * that is there may have users.  It is less than four steps, because the fourth one may
+ * come a moment early.
  */
-#define HOST_WATCH_MS		1000
+#define HOST_WATCH_MS		900
 
 /*
  * Short vacuums follow each other.  Whoever watches goes on through a pause of
