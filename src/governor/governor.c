@@ -115,7 +115,7 @@ describe_to_host(HostOwn *own, const GovernorVacuums *vacuums, bool binds, doubl
 	own->acts = binds;
 	own->urgency = tells ? smooth_urgency(own, dt_s) : 0;
 	own->vacuums = tells ? vacuums->running : 0;
-	own->users = throttle_users_are_there(&throttle);
+	own->users = sweep_adaptive && throttle_users_are_there(&throttle);
 	own->used = tells ? vacuums->used : (Rates)
 	{
 		0

@@ -93,6 +93,23 @@ poll_ok($one, "SELECT configured = 8 AND abs(allowed_mb_per_s - 4) < 0.01 FROM s
 poll_ok($two, "SELECT count(*) = 1 AND bool_and(same_device AND vacuums >= 1 AND heard_ago < '5 s' AND dirty_mb_per_s < 1 AND detail = 'vacuums') FROM sweep.host WHERE NOT this_server AND name = 'one'",
 	'each sees what the other does');
 
+# ---- one that vacuums has users
+
+sub says { my ($node, $line, $name) = @_; my ($its) = grep { slurp_file($_) =~ /^name @{[ $node->name ]}$/m } records(); return poll_ok($node, "SELECT pg_read_file('$its') LIKE E'%\\n$line\\n%'", $name) }
+
+reload_with($one, 'sweep.adaptive' => 'on');
+$user = session($one);
+$user->query_until(qr/begins/, "\\echo begins\nSELECT pg_sleep(3600);\n");
+says($one, 'users 1', 'a server that vacuums says that it has users');
+says($two, 'users 0', '... or that it has none');
+reload_with($one, 'sweep.adaptive' => 'off');
+says($one, 'users 0', 'it does not care about them any more');
+reload_with($one, 'sweep.adaptive' => 'on');
+says($one, 'users 1', '... and again');
+sql($one, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(3600)%' AND pid <> pg_backend_pid()");
+says($one, 'users 0', 'they have gone');
+reload_with($one, 'sweep.adaptive' => 'off');
+
 # ---- one is more urgent
 
 sub urgency { my ($node, $rows) = @_; return sql($node, "BEGIN; CREATE TABLE due (id int) WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0); INSERT INTO due SELECT generate_series(1, $rows); DELETE FROM due; COMMIT; SELECT pg_stat_force_next_flush(); SELECT sweep.hold('1 h')") }
