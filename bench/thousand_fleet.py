@@ -36,7 +36,7 @@ class Counts:
         self.open = 0
         self.most_open = 0
         self.most_threads = 0
-        self.queries = 0
+        self.messages = 0
         self.spent_s = 0.0
 
 
@@ -67,14 +67,20 @@ class Stub:
     def wait(self) -> None:
         time.sleep(self.latency_s)
 
-    def dicts(self, _: Any, name: str, *_params: Any) -> list[dict[str, Any]]:
+    def several(self, _: Any, *names: str) -> list[list[dict[str, Any]]]:
         with self.counts.lock:
-            self.counts.queries += 1
+            self.counts.messages += 1
         self.wait()
+        return [self.recorded(name) for name in names]
+
+    def recorded(self, name: str) -> list[dict[str, Any]]:
         rows = self.answers["queries"].get(name)
         if rows is None:
             raise errors.QueryError(f'no answer was recorded for "{name}"')
         return [dict(row) for row in rows]
+
+    def dicts(self, conn: Any, name: str, *_params: Any) -> list[dict[str, Any]]:
+        return self.several(conn, name)[0]
 
     def rows(self, conn: Any, name: str, row_type: type, params: Any = None) -> tuple[Any, ...]:
         return tuple(row_type(**row) for row in self.dicts(conn, name, params))
@@ -84,6 +90,7 @@ class Stub:
         fixed = self.answers["fixed"]
         of.__init__ = lambda conn, parameters: self.open(conn, parameters)  # type: ignore[method-assign]
         of.close = lambda conn: self.close(conn)  # type: ignore[method-assign]
+        of.several = lambda *args: self.several(*args)  # type: ignore[method-assign]
         of.dicts = lambda *args: self.dicts(*args)  # type: ignore[method-assign]
         of.rows = lambda *args: self.rows(*args)  # type: ignore[method-assign]
         for name in ("dbname", "user"):
@@ -114,7 +121,7 @@ def run() -> None:
                     "opened": counts.opened,
                     "most_open": counts.most_open,
                     "most_threads": counts.most_threads,
-                    "queries": counts.queries,
+                    "messages": counts.messages,
                 }
             )
             + "\n"
