@@ -228,6 +228,8 @@ test_watching(void)
 	share = host_share_compute(ME, 0, others, lengthof(others) - 1);
 	tap_ok(begun(share, HOST_WATCH_MS - 1).watched, "a vacuum begins beside others", "as if they had users");
 	tap_ok(!begun(share, HOST_WATCH_MS).watched, "a vacuum begins beside others", "until they had time to say so");
+	tap_ok(begun(share, 500 + 250).watched, "a vacuum begins beside others", "and that has been read");
+	tap_ok(!begun(share, 4 * 250 - 20).watched, "a vacuum begins beside others", "its fourth step is enough, even if it comes early");
 	share = host_share_compute(ME, 0, others + 2, 4);
 	tap_ok(!begun(share, 0).watched, "a vacuum begins beside none of its user's on the device", "and is not watched");
 	share = host_share_compute(ME, 0, &idle, 1);
