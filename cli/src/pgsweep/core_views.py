@@ -6,7 +6,9 @@ What follows from it is in pgsweep.core.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from pgsweep import errors
 from pgsweep.core import rates, running
@@ -33,7 +35,7 @@ def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> C
     which = {"relid": relid}
     earlier: dict[int, Relation] = {}
     earlier_at: datetime | None = None
-    first_xid = _next_xid(session)
+    first_xid = session.dicts("core_next_xid")[0]
     if seconds > 0:
         earlier_at = session.server().now
         rows = session.rows("core_relations", Relation, which)
@@ -49,7 +51,7 @@ def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> C
         locks=session.rows("core_locks", Lock, which),
         vacuums=session.rows("core_vacuums", Vacuum),
         databases=databases(session),
-        xid_rate=_xid_rate(session, first_xid, seconds),
+        xid_rate=_measured_xid_rate(session, first_xid) if seconds > 0 else xid_rate(session),
         earlier=earlier,
         earlier_at=earlier_at,
         sees_everything=bool(session.dicts("role")[0]["can_read_stats"]),
@@ -86,26 +88,32 @@ def settings(session: Session) -> dict[str, str]:
 
 def xid_rate(session: Session) -> XidRate | None:
     """Return how fast transaction ids have been used since the last checkpoint."""
-    return _xid_rate(session, _next_xid(session), 0.0)
-
-
-def _next_xid(session: Session, query: str = "core_next_xid") -> tuple[datetime, int]:
-    row = session.dicts(query)[0]
-    return row["at"], int(row["next_xid"])
-
-
-def _xid_rate(session: Session, first: tuple[datetime, int], seconds: float) -> XidRate | None:
-    """Return how fast transaction ids are used, by two readings or since the checkpoint."""
-    now = _next_xid(session)
-    if seconds > 0:
-        return rates.xid_rate(first, now, "measured for {seconds:.0f} s", 0.1)
+    now = session.dicts("core_next_xid")[0]
     try:
-        checkpoint = _next_xid(session, "core_checkpoint")
+        checkpoint = session.dicts("core_checkpoint")[0]
     except errors.ConnectionLostError:
         raise
     except errors.DatabaseError:
         # Some clouds do not let the control file be read.
         return None
+    return xid_rate_between(checkpoint, now)
+
+
+def xid_rate_between(checkpoint: Mapping[str, Any], now: Mapping[str, Any]) -> XidRate | None:
+    """Return the same from the rows of core_checkpoint and core_next_xid."""
     return rates.xid_rate(
-        checkpoint, now, "since the checkpoint {seconds:.0f} s ago", rates.LEAST_SECONDS
+        _reading(checkpoint),
+        _reading(now),
+        "since the checkpoint {seconds:.0f} s ago",
+        rates.LEAST_SECONDS,
     )
+
+
+def _measured_xid_rate(session: Session, first: Mapping[str, Any]) -> XidRate | None:
+    """Return how fast they have been used since the first reading."""
+    now = session.dicts("core_next_xid")[0]
+    return rates.xid_rate(_reading(first), _reading(now), "measured for {seconds:.0f} s", 0.1)
+
+
+def _reading(row: Mapping[str, Any]) -> tuple[datetime, int]:
+    return row["at"], int(row["next_xid"])

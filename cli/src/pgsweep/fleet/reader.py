@@ -7,7 +7,7 @@ the others alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pgsweep import compute, core_views, errors
@@ -45,59 +45,101 @@ def read(session: Session) -> NodeReading:
     Many nodes are asked at the same time. So it is done by as few questions as can be.
     """
     row = session.dicts("fleet_server")[0]
-    extension = row.pop("extension")
+    version = row.pop("extension")
     oldest = DatabaseAge(
         **{name: row.pop(name) for name in ("datid", "datname", "xid_age", "mxid_age")},
         stats_reset=None,
     )
     server = Server(**row, host=session.host, port=session.port)
-    return (_of_extension if extension else _of_core)(session, server, oldest)
+    if version is None:
+        return _of_core(session, server, oldest)
+    return _of_extension(session, server, oldest, version)
 
 
-def _of_extension(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
-    ((first,), (running,)) = session.several("status", "fleet_running")
-    status = Status(**first)
+def _of_extension(
+    session: Session, server: Server, oldest: DatabaseAge, version: str
+) -> NodeReading:
+    ((first,), each, (rate,)) = session.several("fleet_status", "fleet_running", "xid_rate")
+    status = Status.of({**first, "sql_version": version})
     session.check_versions(status.sql_version, status.library_version)
+    # The workers that help a vacuum are in what it does.
+    vacuums = [row for row in each if row["leader_pid"] is None]
+
+    def together(name: str) -> float:
+        return sum(row[name] or 0.0 for row in vacuums)
+
     # Nothing is held back where nothing runs, and nobody holds a horizon of age 0. So a server at
     # rest is asked little.
-    limits = session.budget() if running["vacuums"] and session.views().budget else ()
+    limits = session.budget() if vacuums and session.views().budget else ()
     held = status.horizon_age != 0 and session.views().blockers
     return NodeReading(
         server=server,
         status=status,
         due=status.due,
-        **running,
+        vacuums=len(vacuums),
+        read_mb_per_s=together("read_mb_per_s"),
+        dirty_mb_per_s=together("dirty_mb_per_s"),
+        wal_mb_per_s=together("wal_mb_per_s"),
         oldest=oldest,
+        xids_per_s=rate["xids_per_s"],
         blocker=_oldest(session.blockers()) if held else None,
         conflicts=_conflicts(session, server),
         binding=next((limit.name for limit in limits if limit.binding), None),
     )
 
 
+@dataclass(frozen=True)
+class _Counts:
+    """What there is on a server without the extension. None is what it does not show."""
+
+    can_read_stats: bool
+    # whether a vacuum may run, and whether somebody may hold the horizon
+    vacuums: bool
+    holders: bool
+    due: int | None
+    xids_per_s: float | None
+
+
+def _counts(session: Session, parts: _Parts) -> _Counts:
+    """Ask all at once, and where that fails each by itself."""
+    try:
+        (there,), (now,), (checkpoint,), (due,) = session.several(
+            "fleet_core", "core_next_xid", "core_checkpoint", "fleet_due"
+        )
+    except (errors.ConnectionLostError, errors.CannotConnectError):
+        raise
+    except errors.DatabaseError:
+        there = session.dicts("fleet_core")[0]
+        rate = parts.read("xid rate", lambda: core_views.xid_rate(session))
+        due = parts.read("due tables", lambda: session.dicts("fleet_due")[0]) or {"due": None}
+    else:
+        rate = core_views.xid_rate_between(checkpoint, now)
+    return _Counts(**there, **due, xids_per_s=None if rate is None else rate.per_s)
+
+
 def _of_core(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
     parts = _Parts()
-    there = session.dicts("fleet_core")[0]
+    counts = _counts(session, parts)
     running = (
         parts.read("running vacuums", lambda: core_views.progress(session))
-        if there["vacuums"]
+        if counts.vacuums
         else ()
     )
-    if not there["can_read_stats"]:
+    if not counts.can_read_stats:
         parts.missing.append(
             f'sessions of others, because role "{server.role}" is not in pg_monitor'
         )
-    rate = parts.read("xid rate", lambda: core_views.xid_rate(session))
     return NodeReading(
         server=server,
-        due=parts.read("due tables", lambda: sum(r.due for r in session.dead_tuples(0))),
+        due=counts.due,
         vacuums=None if running is None else len(compute.running(running)),
         oldest=oldest,
-        xids_per_s=None if rate is None else rate.per_s,
+        xids_per_s=counts.xids_per_s,
         blocker=parts.read(
             "horizon",
             lambda: _oldest(core_blockers(session.rows("core_holders", Holder), server.dbname)),
         )
-        if there["holders"]
+        if counts.holders
         else None,
         conflicts=parts.read("standby conflicts", lambda: _conflicts(session, server)),
         missing=tuple(parts.missing),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Status:
     # Why vacuums are as rare as the core daemon's. None means that no standby loses queries to
     # them.
     standby_conflicts: str | None = None
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Status:
+        """Return it from the columns of any version. What one lacks is None."""
+        return cls(**{field.name: row.get(field.name) for field in fields(cls)})
 
 
 @dataclass(frozen=True)

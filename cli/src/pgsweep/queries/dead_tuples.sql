@@ -5,19 +5,17 @@ WITH settings AS MATERIALIZED (
     SELECT current_setting('autovacuum_vacuum_threshold')::float8 AS threshold,
            current_setting('autovacuum_vacuum_scale_factor')::float8 AS scale_factor,
            -- from 18 on
-           coalesce(nullif(current_setting('autovacuum_vacuum_max_threshold', true)::float8, -1), 'Infinity') AS max_threshold
+           current_setting('autovacuum_vacuum_max_threshold', true)::float8 AS max_threshold
 ), judged AS MATERIALIZED (
     SELECT t.relid, t.dead_tuples,
-           CASE WHEN t.reloptions IS NULL
-                THEN least(s.threshold + s.scale_factor * greatest(t.reltuples, 0), s.max_threshold)
-                ELSE (SELECT least(coalesce(max(v.value) FILTER (WHERE o.option_name = 'autovacuum_vacuum_threshold'), s.threshold)
-                                   + coalesce(max(v.value) FILTER (WHERE o.option_name = 'autovacuum_vacuum_scale_factor'), s.scale_factor)
-                                   * greatest(t.reltuples, 0),
-                                   coalesce(nullif(max(v.value) FILTER (WHERE o.option_name = 'autovacuum_vacuum_max_threshold'), -1), s.max_threshold))
-                      FROM pg_options_to_table(t.reloptions) o
-                           CROSS JOIN LATERAL (SELECT CASE WHEN o.option_name LIKE 'autovacuum\_vacuum\_%%' THEN o.option_value::float8 END) AS v (value))
-           END AS vacuum_threshold
-    FROM (SELECT oid AS relid, reltuples, reloptions, pg_stat_get_dead_tuples(oid) AS dead_tuples
+           -- The largest threshold is none if it is -1.
+           least(coalesce(substring(t.own FROM 'autovacuum_vacuum_threshold=(\S+)')::float8, s.threshold)
+                 + coalesce(substring(t.own FROM 'autovacuum_vacuum_scale_factor=(\S+)')::float8, s.scale_factor)
+                 * greatest(t.reltuples, 0),
+                 nullif(coalesce(substring(t.own FROM 'autovacuum_vacuum_max_threshold=(\S+)')::float8, s.max_threshold), -1))
+           AS vacuum_threshold
+    FROM (SELECT oid AS relid, reltuples, array_to_string(reloptions, ' ') AS own,
+                 pg_stat_get_dead_tuples(oid) AS dead_tuples
           FROM pg_class
           WHERE relkind IN ('r', 'm', 't')
           OFFSET 0) t,

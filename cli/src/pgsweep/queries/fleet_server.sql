@@ -1,4 +1,4 @@
--- What any server says of itself, in one row: whether the extension is here, and its oldest
+-- What any server says of itself, in one row: which version of the extension is here, and its oldest
 -- database as well.
 SELECT current_setting('server_version') AS version,
        pg_is_in_recovery() AS in_recovery,
@@ -8,7 +8,7 @@ SELECT current_setting('server_version') AS version,
        current_user::text AS role,
        current_setting('autovacuum_freeze_max_age')::int8 AS freeze_max_age,
        current_setting('autovacuum')::bool AS autovacuum,
-       EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_sweep') AS extension,
+       (SELECT extversion FROM pg_extension WHERE extname = 'pg_sweep') AS extension,
        d.oid AS datid, d.datname::text AS datname, age(d.datfrozenxid) AS xid_age,
        mxid_age(d.datminmxid) AS mxid_age
 FROM pg_database d
