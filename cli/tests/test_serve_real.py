@@ -201,6 +201,43 @@ def test_thresholds_follow_storage_parameters(real: ThrowawayServer) -> None:
         assert named.dead_tuples + rest.dead_tuples == sum(row.dead_tuples for row in rows.values())
 
 
+def test_fleet_counts_the_same_tables_as_due(real: ThrowawayServer) -> None:
+    write(
+        real,
+        "bare",
+        "CREATE TABLE early (i int) WITH (autovacuum_vacuum_threshold = 20, "
+        "autovacuum_enabled = off, autovacuum_vacuum_scale_factor = 0.001); "
+        "CREATE TABLE late (LIKE early) WITH (autovacuum_enabled = off, fillfactor = 90, "
+        "autovacuum_vacuum_threshold = 1e6); "
+        "INSERT INTO early SELECT generate_series(1, 100); ANALYZE early; DELETE FROM early; "
+        "INSERT INTO late SELECT generate_series(1, 100); ANALYZE late; DELETE FROM late",
+    )
+    target = db.Target(host=str(real.folder), port=str(real.port), user="watcher", dbname="bare")
+    with db.connect(target) as session:
+
+        def due() -> set[str | None] | None:
+            rows = session.dead_tuples(1000)
+            (counted,) = session.dicts("fleet_due")
+            if counted["due"] != sum(row.due for row in rows):
+                # Statistics can come between the two. Then it is asked again.
+                return None
+            return {row.relname for row in rows if row.due} & {"early", "late"}
+
+        until(lambda: due() == {"early"})
+        if session.version_num < 180000:
+            return
+        real.psql("postgres", "ALTER SYSTEM SET autovacuum_vacuum_max_threshold = 10")
+        try:
+            real.psql("postgres", "SELECT pg_reload_conf()")
+            until(lambda: due() == {"early", "late"})
+            # -1 is a largest threshold of its own: none.
+            real.psql("bare", "ALTER TABLE late SET (autovacuum_vacuum_max_threshold = -1)")
+            until(lambda: due() == {"early"})
+        finally:
+            real.psql("postgres", "ALTER SYSTEM RESET autovacuum_vacuum_max_threshold")
+            real.psql("postgres", "SELECT pg_reload_conf()")
+
+
 def test_what_is_dear_is_not_read_each_time(real: ThrowawayServer) -> None:
     now = [1000.0]
     reader = Reader(20, monotonic=lambda: now[0])
