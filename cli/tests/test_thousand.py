@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fleets import node
-from pgsweep import db
+from pgsweep import db, errors
+from pgsweep.fleet.node import Node
 from pgsweep.fleet.seats import Seats
 
 NODES = 1000
@@ -43,3 +44,20 @@ def test_a_thousand_nodes_take_a_session_each(monkeypatch: pytest.MonkeyPatch) -
         assert len(sessions.opened) == NODES
         assert not sessions.closed
     assert len(sessions.closed) == NODES
+
+
+def test_without_reuse_a_session_ends_with_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions()
+    monkeypatch.setattr(db, "connect", sessions.connect)
+    nodes = [node(f"n{i}") for i in range(3)]
+
+    def question(_: db.Session, asked: Node) -> str:
+        if asked == nodes[0]:
+            raise errors.QueryError("no")
+        return asked.name
+
+    with Seats(reuse=False) as seats:
+        for looks in (1, 2):
+            answers = seats.ask(nodes, question, 60)
+            assert [answer.value for answer in answers] == [None, "n1", "n2"]
+            assert len(sessions.opened) == len(sessions.closed) == 3 * looks

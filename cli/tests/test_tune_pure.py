@@ -16,7 +16,7 @@ import samples
 from pgsweep import errors
 from pgsweep.fit import Throttled, fit, fit_throttled
 from pgsweep.lab.progress import Reporter
-from pgsweep.model import Run
+from pgsweep.model import Current, Run
 from pgsweep.render import tune as render
 from pgsweep.report import tune_plot
 from pgsweep.tune import advice, history, kept, machine, measure, model, settings, targets
@@ -24,7 +24,7 @@ from pgsweep.tune.advice import advise, corrected, verify
 from pgsweep.tune.answer import Answer
 from pgsweep.tune.model import Measured, Point
 from pgsweep.tune.plan import Plan
-from pgsweep.tune.settings import Current, Kept, Setting
+from pgsweep.tune.settings import Kept, Setting
 from pgsweep.tune.targets import Targets
 
 # Seed 004, as limit and rows/s. With limits 200 and 35 it has the other figures, too.

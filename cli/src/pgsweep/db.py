@@ -20,6 +20,7 @@ from pgsweep.model import (
     Cause,
     Cluster,
     CountedHour,
+    Current,
     Database,
     DeadTuples,
     Decision,
@@ -51,7 +52,6 @@ from pgsweep.model import (
     Waiting,
     Worth,
 )
-from pgsweep.tune.settings import Current
 
 # The functions that act, as GRANT wants to have them named.
 ACTS = {

@@ -57,7 +57,7 @@ def fleet(
                 f"Write them behind it: pgsweep fleet {ctx.invoked_subcommand} --file FILE.",
             )
         return None
-    with Seats() as seats:
+    with Seats(reuse=tables or watch is not None) as seats:
         look = _Look(seats, choice, deadline, limit if tables else None)
         if watch is not None:
             return page.repeated(look, json, watch)

@@ -1,4 +1,4 @@
-"""A seat for each node of a fleet: its session, kept from one look to the next.
+"""A seat for each node of a fleet: its session, which can be kept from one look to the next.
 
 A node that has not answered is not asked again before it has. So however long it hangs, it costs
 one thread and one session.
@@ -21,9 +21,13 @@ T = TypeVar("T")
 
 
 class Seats:
-    """Sessions to many nodes. Asking is for one thread at a time."""
+    """Sessions to many nodes. Asking is for one thread at a time.
 
-    def __init__(self) -> None:
+    Without `reuse` a session ends as soon as its node has answered, and waits for no other node.
+    """
+
+    def __init__(self, reuse: bool = True) -> None:
+        self._reuse = reuse
         self._lock = threading.Lock()
         self._free: dict[Node, Session] = {}
         self._busy: dict[Node, float] = {}
@@ -83,10 +87,10 @@ class Seats:
                 # Nobody waits for it any more. What acts must not begin now.
                 raise errors.CannotConnectError("connected too late")
             value = question(session, node)
-            kept = session
+            kept = session if self._reuse else None
             return value
         except errors.PgsweepError as exc:
-            if not isinstance(exc, errors.ConnectionLostError):
+            if self._reuse and not isinstance(exc, errors.ConnectionLostError):
                 kept = session
             raise
         finally:

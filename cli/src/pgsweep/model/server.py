@@ -84,6 +84,21 @@ class Status:
 
 
 @dataclass(frozen=True)
+class Current:
+    """A setting as it is on the server."""
+
+    name: str
+    # as SHOW prints it
+    shown: str
+    # default, configuration file, command line …
+    source: str
+    # Its value in postgresql.auto.conf. None means that it is not there.
+    auto: str | None = None
+    # whether the value in the file could be used
+    applied: bool = True
+
+
+@dataclass(frozen=True)
 class Database:
     """A row of sweep.databases."""
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from pgsweep.model import Current
 from pgsweep.tune.model import Point
 from pgsweep.tune.targets import Targets
 
@@ -99,21 +100,6 @@ def as_patroni(settings: Sequence[Setting], comments: Sequence[str]) -> str:
 
 
 FORMATS = {"postgresql.conf": as_conf, "patroni": as_patroni, "sql": as_sql}
-
-
-@dataclass(frozen=True)
-class Current:
-    """A setting as it is on the server."""
-
-    name: str
-    # as SHOW prints it
-    shown: str
-    # default, configuration file, command line …
-    source: str
-    # Its value in postgresql.auto.conf. None means that it is not there.
-    auto: str | None = None
-    # whether the value in the file could be used
-    applied: bool = True
 
 
 @dataclass(frozen=True)
