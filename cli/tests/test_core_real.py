@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from conftest import Pgsweep, Result, until, write
-from pgsweep.lab.server import ThrowawayServer, default_pg_config, free_port
+from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
 
@@ -552,3 +553,53 @@ def test_progress(ask: Ask, core: ThrowawayServer) -> None:
             until(lambda: conn.pgconn.get_result() is None)
     finally:
         core.psql("postgres", "DROP TABLE slow")
+
+
+PLANTED = (
+    "CREATE SCHEMA sweep AUTHORIZATION planter; "
+    "CREATE SCHEMA sweep_internal AUTHORIZATION planter; "
+    "SET ROLE planter; "
+    "CREATE FUNCTION sweep.evil() RETURNS text LANGUAGE plpgsql AS "
+    "$$BEGIN RAISE EXCEPTION 'planted code ran as %', current_user; END$$; "
+    "CREATE VIEW sweep.status AS "
+    "SELECT sweep.evil() AS sql_version, '0.1.0' AS library_version; "
+    "CREATE FUNCTION sweep_internal.get_status() RETURNS text LANGUAGE sql "
+    "AS 'SELECT sweep.evil()'; "
+    "CREATE FUNCTION sweep.hold(interval) RETURNS text LANGUAGE sql AS 'SELECT sweep.evil()'; "
+    "CREATE FUNCTION sweep.explain() RETURNS text LANGUAGE sql AS 'SELECT sweep.evil()'; "
+)
+VIEWS = (
+    *("tables", "queue", "blockers", "totals", "budget", "governor", "audit", "trial", "worth"),
+    *("progress", "runs", "databases", "decisions", "history", "features", "table_settings"),
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("status",), ("progress",), ("runs",), ("databases",), ("tables",), ("queue",)),
+        *(("decisions",), ("audit",), ("explain",), ("explain", "pg_class"), ("blockers",)),
+        *(("budget",), ("doctor",), ("check",), ("trial",), ("simulate",), ("report", "--live")),
+        *(("hold", "1 h"), ("unhold",), ("vacuum", "pg_class"), ("snooze", "pg_class", "1 h")),
+        *(("set", "pg_class", "min_interval=7s"), ("cancel", "1", "--yes"), ("fleet",)),
+    ],
+    ids=" ".join,
+)
+def test_what_the_owner_of_a_database_planted_does_not_run(
+    pgsweep: Pgsweep, core: ThrowawayServer, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    if not core.psql("postgres", "SELECT 1 FROM pg_database WHERE datname = 'planted'"):
+        core.psql("postgres", "CREATE ROLE planter")
+        core.psql("postgres", "CREATE DATABASE planted OWNER planter")
+        views = "".join(f"CREATE VIEW sweep.{name} AS SELECT sweep.evil(); " for name in VIEWS)
+        core.psql("planted", PLANTED + views)
+    flags = core.flags("planted")
+    if words == ("fleet",):
+        file = tmp_path / "fleet.toml"
+        file.write_text(f'[[nodes]]\nname = "a"\nhost = "{core.folder}"\nport = {core.port}\n')
+        flags = ("--file", str(file), "-d", "planted", "-U", SUPERUSER, "--deadline", "60")
+    # The superuser asks: what ran would run with all rights.
+    result = pgsweep(*words, *flags)
+    assert "planted code" not in result.out + result.err
+    # That it is not installed is said, or core's views answered.
+    assert "not installed" in result.err or result.out

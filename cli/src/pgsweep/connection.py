@@ -314,10 +314,7 @@ class ReadOnlyConnection(Connection):
         if state in ("3F000", "42P01"):
             installed = self._installed_version()
             if installed is None:
-                return errors.ExtensionMissingError(
-                    f'extension "pg_sweep" is not installed in database "{self.dbname}"',
-                    "Run CREATE EXTENSION pg_sweep there, or name a database that has it with -d.",
-                )
+                return self.extension_missing()
             return _mismatch(message, installed)
         if state in ("42703", "42883", "42804"):
             return _mismatch(message, self._installed_version())
@@ -333,6 +330,13 @@ class ReadOnlyConnection(Connection):
         if state == "57014":
             return errors.QueryError(message, hint or "The server is slow to answer: try again.")
         return errors.QueryError(message, hint)
+
+    def extension_missing(self) -> errors.ExtensionMissingError:
+        """Return the error that says so."""
+        return errors.ExtensionMissingError(
+            f'extension "pg_sweep" is not installed in database "{self.dbname}"',
+            "Run CREATE EXTENSION pg_sweep there, or name a database that has it with -d.",
+        )
 
     def _grant(self) -> str:
         """Return what gives this role the right that it lacked."""

@@ -361,8 +361,18 @@ class Session(ReadOnlyConnection):
 
     # -- whether it fits -----------------------------------------------------
 
+    def require_installed(self) -> None:
+        """Raise unless the extension is in this database.
+
+        Nothing of schema sweep is used before that is known. Where the extension is missing, the
+        owner of the database may have planted it.
+        """
+        if not (self.views().extension or self.views(again=True).extension):
+            raise self.extension_missing()
+
     def require_extension(self) -> None:
         """Raise unless extension, library and this command fit each other."""
+        self.require_installed()
         row = self.dicts("versions")[0]
         self.check_versions(row["sql_version"], row["library_version"])
 

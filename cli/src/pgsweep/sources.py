@@ -320,6 +320,7 @@ def facts(session: Session) -> Facts:
     found: tuple[Database, ...] = ()
     problem: errors.DatabaseError | None = None
     try:
+        session.require_installed()
         status = session.status()
         features = session.features()
         found = databases(session)
