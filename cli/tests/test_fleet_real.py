@@ -178,6 +178,41 @@ def test_it_fits_80_columns(pgsweep: Pgsweep, fleet: Make) -> None:
     assert lines[-1] == "problems   none"
 
 
+@pytest.mark.parametrize(
+    ("other", "back"),
+    [
+        (
+            "ALTER FUNCTION sweep_internal.get_progress() RENAME TO other",
+            "ALTER FUNCTION sweep_internal.other() RENAME TO get_progress",
+        ),
+        (
+            "REVOKE USAGE ON SCHEMA sweep_internal FROM pg_monitor",
+            "GRANT USAGE ON SCHEMA sweep_internal TO pg_monitor",
+        ),
+    ],
+    ids=["another version", "another privilege"],
+)
+def test_what_is_under_the_views_may_be_another(
+    pgsweep: Pgsweep,
+    fleet: Make,
+    pair: tuple[ThrowawayServer, ThrowawayServer],
+    other: str,
+    back: str,
+) -> None:
+    one = pair[0]
+    one.psql("postgres", "CREATE ROLE only_reads LOGIN IN ROLE pg_monitor")
+    one.psql("postgres", other)
+    try:
+        result = pgsweep("fleet", *fleet(), *PATIENT, "-U", "only_reads", "--json")
+    finally:
+        one.psql("postgres", back)
+        one.psql("postgres", "DROP ROLE only_reads")
+    row = result.json()["nodes"][0]
+    assert row["answered"], row
+    assert row["mode"] == "act"
+    assert row["vacuums"] is not None
+
+
 def test_nodes_without_the_extension(pgsweep: Pgsweep, fleet: Make) -> None:
     result = pgsweep("fleet", *fleet(), *PATIENT, "-d", "bare", "--json")
     assert result.code == 0, result.out

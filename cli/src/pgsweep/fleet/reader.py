@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pgsweep import compute, core_views, errors
 from pgsweep.core.blockers import blockers as core_blockers
@@ -56,10 +56,20 @@ def read(session: Session) -> NodeReading:
     return _of_extension(session, server, oldest, version)
 
 
+def _said(session: Session) -> list[list[dict[str, Any]]]:
+    """Return the row of the status, what each vacuum does, and the rates of ids."""
+    try:
+        return session.several("fleet_status", "fleet_running", "xid_rate")
+    except (errors.VersionMismatchError, errors.PermissionDeniedError):
+        # What is under the views may be another in each version, and be closed to a role that may
+        # read the views.
+        return session.several("status", "fleet_running_view", "xid_rate")
+
+
 def _of_extension(
     session: Session, server: Server, oldest: DatabaseAge, version: str
 ) -> NodeReading:
-    ((first,), each, (rate,)) = session.several("fleet_status", "fleet_running", "xid_rate")
+    ((first,), each, (rate,)) = _said(session)
     status = Status.of({**first, "sql_version": version})
     session.check_versions(status.sql_version, status.library_version)
     # The workers that help a vacuum are in what it does.
