@@ -70,13 +70,17 @@ def test_a_reader_lets_go_before_the_deadlock_is_found(server: ThrowawayServer) 
     assert answers, "the reader tries again, and is answered in the end"
 
 
-def test_lock_timeout_is_shorter_than_a_short_deadlock_timeout(server: ThrowawayServer) -> None:
-    with db.connect(server.target("postgres")) as session:
-        assert session.setting("lock_timeout") == "250ms"
-    server.psql("postgres", f"ALTER ROLE {SUPERUSER} SET deadlock_timeout = '40ms'")
+@pytest.mark.parametrize(
+    ("deadlock_timeout", "lock_timeout"),
+    [("1ms", "1ms"), ("40ms", "10ms"), ("999ms", "249ms"), ("1s", "250ms"), ("2min", "250ms")],
+)
+def test_lock_timeout_is_shorter_than_a_short_deadlock_timeout(
+    server: ThrowawayServer, deadlock_timeout: str, lock_timeout: str
+) -> None:
+    server.psql("postgres", f"ALTER ROLE {SUPERUSER} SET deadlock_timeout = '{deadlock_timeout}'")
     try:
         with db.connect(server.target("postgres")) as session:
-            assert session.setting("lock_timeout") == "10ms"
+            assert session.setting("lock_timeout") == lock_timeout
     finally:
         server.psql("postgres", f"ALTER ROLE {SUPERUSER} RESET deadlock_timeout")
 

@@ -224,6 +224,25 @@ def test_nodes_without_the_extension(pgsweep: Pgsweep, fleet: Make) -> None:
     assert "there is no pg_sweep" in result.err
 
 
+def test_a_control_file_that_may_not_be_read_leaves_the_rest(
+    pgsweep: Pgsweep, fleet: Make, pair: tuple[ThrowawayServer, ThrowawayServer]
+) -> None:
+    one = pair[0]
+    one.psql("postgres", "CREATE ROLE only_reads LOGIN IN ROLE pg_monitor")
+    one.psql("bare", "REVOKE EXECUTE ON FUNCTION pg_control_checkpoint() FROM PUBLIC")
+    try:
+        words = (*fleet(), *PATIENT, "-d", "bare", "-U", "only_reads", "--json")
+        row = pgsweep("fleet", *words).json()["nodes"][0]
+    finally:
+        one.psql("bare", "GRANT EXECUTE ON FUNCTION pg_control_checkpoint() TO PUBLIC")
+        one.psql("postgres", "DROP ROLE only_reads")
+    assert row["answered"], row
+    assert row["due"] == 0
+    assert row["vacuums"] is not None
+    assert row["xids_per_s"] is None
+    assert row["missing"] == []
+
+
 def test_who_holds_the_oldest_horizon(
     pgsweep: Pgsweep, fleet: Make, pair: tuple[ThrowawayServer, ThrowawayServer]
 ) -> None:

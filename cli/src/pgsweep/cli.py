@@ -104,8 +104,8 @@ def main() -> None:
 
     Every failure of ours becomes one line on stderr and exit code 2.
     """
-    # At its end the interpreter would look for garbage in all that was imported. That takes a
-    # quarter of a second.
+    # At its end the interpreter would look for garbage in all that was imported. That takes more
+    # than a tenth of a second.
     atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         # A terminal of another encoding gets escaped names and no traceback.
