@@ -266,8 +266,8 @@ close_window(Worth *w, double dead_share)
 		w->clean = w->opened;
 }
 
-void
-worth_add(Worth *w, const WorthSum *sum, double dead_share)
+static void
+take_in(Worth *w, const WorthSum *sum, double dead_share)
 {
 	w->scans += sum->scans;
 	if (sum->scans > 0)
@@ -293,8 +293,32 @@ worth_add(Worth *w, const WorthSum *sum, double dead_share)
 }
 
 void
+worth_settle(Worth *w)
+{
+	WorthSum	sum = w->pending;
+
+	memset(&w->pending, 0, sizeof(w->pending));
+	take_in(w, &sum, w->pending_dead);
+}
+
+/*
+ * A session reports the scans of an index before the blocks of the table, as
+ * separate entries of the statistics.  If those were counted in between, the
+ * blocks are in the next sum, which is then without scans.
+ */
+void
+worth_add(Worth *w, const WorthSum *sum, double dead_share)
+{
+	if (sum->scans > 0 || sum->written > 0)
+		worth_settle(w);
+	add_sum(&w->pending, sum);
+	w->pending_dead = dead_share;
+}
+
+void
 worth_begin_clean(Worth *w)
 {
+	worth_settle(w);
 	w->open = true;
 	memset(&w->opened, 0, sizeof(w->opened));
 	memset(&w->last, 0, sizeof(w->last));
@@ -304,6 +328,7 @@ worth_begin_clean(Worth *w)
 void
 worth_begin_again(Worth *w)
 {
+	worth_settle(w);
 	w->before = recent(w);
 	memset(&w->after, 0, sizeof(w->after));
 	w->cycle_known = w->vacuumed;

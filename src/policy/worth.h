@@ -97,6 +97,8 @@ typedef struct Worth
 {
 	bool		open;			/* the window after a vacuum is not full yet */
 	bool		vacuumed;		/* one was seen */
+	WorthSum	pending;		/* counted last, blocks may still come */
+	double		pending_dead;	/* the share of dead rows then */
 	WorthSum	opened;			/* that window so far */
 	WorthSum	clean;			/* the one by which losses are counted (no
 								 * scans: not known) */
@@ -153,8 +155,14 @@ extern bool worth_between(const WorthCounters *then, const WorthCounters *now, d
 /* How many rows were changed between the two, and of how many are index entries left? */
 extern void worth_count_changes(Worth *w, const WorthCounters *then, const WorthCounters *now);
 
-/* Takes in what was counted.  dead_share is that of the table's rows now. */
+/*
+ * Adds what was counted.  dead_share is that of the table's rows now.  What has
+ * scans is only taken in by the next such sum, or by worth_settle().
+ */
 extern void worth_add(Worth *w, const WorthSum *sum, double dead_share);
+
+/* Takes in what was counted last: no more blocks of those scans will come. */
+extern void worth_settle(Worth *w);
 
 /* The table was vacuumed.  What is counted from now on is of the time after it. */
 extern void worth_begin_again(Worth *w);

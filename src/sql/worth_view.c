@@ -62,6 +62,7 @@ bring_up_to_date(Shown *s, TimestampTz now)
 	else if (s->table.settling_pid == 0 && s->table.counted &&
 			 worth_tables_read(&s->table, &counters, &dead_share))
 		worth_tables_count(&s->table, &counters, dead_share, now);
+	worth_settle(&s->table.worth);
 	worth_rates(&s->table.worth, &s->clean, &s->now);
 }
 
@@ -262,6 +263,7 @@ sweep_run_worth_0_1(PG_FUNCTION_ARGS)
 
 		if (tables[i].run_id == 0)
 			continue;
+		worth_settle(&tables[i].worth);
 		worth_brought(&tables[i].worth, &before, &after);
 		row_put(&row, Int64GetDatum(tables[i].run_id));
 		row_put_float(&row, before.known ? before.fetched : -1);

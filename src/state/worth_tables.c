@@ -19,8 +19,9 @@
 #define SLICE	32				/* runs that are counted at a time */
 
 /*
- * How long until a session has reported what its vacuum has fetched?  It does
- * so when it is idle, after PGSTAT_IDLE_INTERVAL (10 s) at the latest.
+ * How long until a session has reported all that its vacuum or its scans have
+ * fetched?  It does so when it is idle, after PGSTAT_IDLE_INTERVAL (10 s) at
+ * the latest.
  */
 #define SESSION_SETTLES_MS	11000
 
@@ -318,6 +319,9 @@ worth_tables_count(WorthTable *t, const WorthCounters *counters, double dead_sha
 {
 	WorthSum	sum;
 
+	if (now > clock_after(t->scanned_at, SESSION_SETTLES_MS))
+		worth_settle(&t->worth);
+
 	/* nobody has recorded that vacuum */
 	if (t->counted && counters->vacuums > t->counters.vacuums)
 		forget_measured(t);
@@ -327,7 +331,11 @@ worth_tables_count(WorthTable *t, const WorthCounters *counters, double dead_sha
 	{
 		worth_count_changes(&t->worth, &t->counters, counters);
 		if (worth_between(&t->counters, counters, t->indexes.levels, &sum))
+		{
 			worth_add(&t->worth, &sum, dead_share);
+			if (sum.scans > 0)
+				t->scanned_at = now;
+		}
 	}
 	t->counted = true;
 	t->counters = *counters;
@@ -344,6 +352,7 @@ worth_tables_set_back(int64 us)
 		WorthTable *t = &state()->tables[i];
 
 		clock_move(&t->counted_at, us);
+		clock_move(&t->scanned_at, us);
 		clock_move(&t->vacuumed_at, us);
 		clock_move(&t->settled_at, us);
 	}

@@ -43,6 +43,7 @@ typedef struct WorthTable
 	bool		counted;		/* the next two are there */
 	WorthCounters counters;
 	TimestampTz counted_at;
+	TimestampTz scanned_at;		/* when it was last counted that had scans */
 	TimestampTz vacuumed_at;	/* the last vacuum that was seen (0: none) */
 	int64		run_id;			/* of that (0: none) */
 

@@ -26,6 +26,7 @@ add(Worth *w, double n, double index, double table, double dead_share)
 	WorthSum	sum = scans(n, index, table);
 
 	worth_add(w, &sum, dead_share);
+	worth_settle(w);
 }
 
 /* A vacuum that cost so much, and 10,000 scans of 3 + 1 blocks after it. */
@@ -173,6 +174,42 @@ windows(void)
 	tap_is_double(clean.fetched, 3, "one that is better counts, whatever is dead", "");
 }
 
+/* The blocks of the table come one count after the scans that took them. */
+static void
+late_blocks(void)
+{
+	Worth		w = {0};
+	WorthSum	early = scans(WORTH_CLEAN_SCANS, 2, 0);
+	WorthSum	late = {.fetched = WORTH_CLEAN_SCANS,.read = WORTH_CLEAN_SCANS / 10};
+	WorthSum	update = {.written = 20000,.fetched = 20000};
+	WorthRate	clean;
+	WorthRate	now;
+
+	worth_begin_again(&w);
+	worth_add(&w, &early, 0);
+	tap_is_bool(w.open, true, "what was counted waits for blocks that come later", "");
+	worth_add(&w, &late, 0);
+	tap_is_bool(w.open, true, "...", "");
+	worth_add(&w, &early, 0);
+	tap_is_bool(w.open, false, "... until there are other scans", "");
+	worth_add(&w, &late, 0);
+	worth_add(&w, &update, 0.5);
+	worth_rates(&w, &clean, &now);
+	tap_ok(clean.fetched == 3 && now.fetched == 3 && w.lost_fetched == 0, "they are of the scans before", "");
+	worth_add(&w, &early, 0.5);
+	worth_settle(&w);
+	worth_rates(&w, &clean, &now);
+	tap_ok(now.fetched == 2, "blocks of rows that were written are not", "");
+	worth_settle(&w);
+	tap_is_double(w.scans, 3 * WORTH_CLEAN_SCANS, "it is taken in once", "");
+
+	worth_begin_again(&w);
+	worth_add(&w, &early, 0);
+	worth_begin_again(&w);
+	worth_rates(&w, &clean, &now);
+	tap_is_double(clean.fetched, 2, "the next vacuum takes in what was counted", "");
+}
+
 static void
 losses(void)
 {
@@ -200,26 +237,31 @@ losses(void)
 	sum = scans(5000, 3, 1);
 	sum.index_read = 15000;
 	worth_add(&w, &sum, 0.1);
+	worth_settle(&w);
 	tap_is_double(w.lost_read, 0, "a cold cache is not a loss by garbage", "");
 	sum = scans(5000, 5, 2);
 	sum.index_read = sum.index_fetched;
 	sum.read = sum.fetched;
 	worth_add(&w, &sum, 0.1);
+	worth_settle(&w);
 	tap_ok(w.lost_read <= w.lost_fetched, "no more is read than fetched", "");
 
 	w = vacuumed(100);
 	sum = scans(1000, 5, 2);
 	sum.written = 3000;
 	worth_add(&w, &sum, 0.1);
+	worth_settle(&w);
 	tap_is_double(w.lost_fetched, 0, "another mixture of reading and writing cannot be compared", "");
 	sum.written = 1500;
 	worth_add(&w, &sum, 0.1);
+	worth_settle(&w);
 	tap_is_double(w.lost_fetched, 3000, "one that differs less can", "");
 
 	w = vacuumed(100);
 	sum = scans(1000, 5, 2);
 	sum.table_scans = sum.fetched = sum.read = 0;
 	worth_add(&w, &sum, 0.1);
+	worth_settle(&w);
 	tap_is_double(w.lost_fetched, 2000, "with sequential scans the indexes count alone", "");
 
 	worth_begin_again(&w);
@@ -238,6 +280,7 @@ mixed_parts(void)
 	worth_begin_again(&w);
 	sum.table_scans = sum.fetched = sum.read = 0;
 	worth_add(&w, &sum, 0);
+	worth_settle(&w);
 	worth_brought(&w, &before, &after);
 	tap_ok(!before.with_table && !after.with_table && before.fetched == 5 && after.fetched == 3,
 		   "before and after are of the same parts", "");
@@ -335,6 +378,7 @@ main(void)
 	changes();
 	levels();
 	windows();
+	late_blocks();
 	losses();
 	mixed_parts();
 	break_even();
