@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 import samples
-from pgsweep.render import answers, reports
+from pgsweep.render import answers, paragraph, reports
 
 
 def plain(lines: list[Text]) -> list[str]:
@@ -46,7 +46,7 @@ def test_nothing_but_a_statement_is_too_long(width: int) -> None:
         *answers.table_lines((table,), (table,), samples.NOW, width, with_database=True),
         *answers.cause_lines((cause,), width),
         *answers.blocker_lines((blocker,), samples.NOW, width),
-        *answers.note_lines(["n " * 100], width),
+        *paragraph.notes(["n " * 100], width),
     ]
     for line in lines:
         statement = line.plain.startswith("    fix ")

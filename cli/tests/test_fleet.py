@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fleets import age, moved, node, reading, row
 from pgsweep import errors
-from pgsweep.core.age import STOP_AGE
+from pgsweep.compute import STOP_AGE
 from pgsweep.fleet import acting, arrival, causes, parts, reader, server_settings, view
 from pgsweep.fleet.acting import Outcome, Partly, Parts, State
 from pgsweep.fleet.arrival import Written
@@ -28,7 +28,7 @@ from pgsweep.fleet.reading import Row
 from pgsweep.fleet.summary import skew, summary
 from pgsweep.page import Page
 from pgsweep.render import fleet as render
-from pgsweep.render import fleet_json
+from pgsweep.render import fleet_acts, fleet_causes, fleet_json, fleet_tables
 from samples import NOW, blocker, cause, server, status
 
 # -- asking many at the same time -------------------------------------------------------
@@ -303,12 +303,12 @@ def test_shards_come_together() -> None:
     assert (orders.parts, orders.nodes, orders.due, orders.dead_tuples) == (3, 2, 1, 132)
     assert orders.worst.name == "orders_1"
     assert orders.skew == skew([(110, "w1"), (22, "w2")])
-    lines = plain(render.table_lines(rows, 20, 80))
+    lines = plain(fleet_tables.lines(rows, 20, 80))
     assert lines[1].split() == ["orders", "3", "2", "1", "132", "30", "1.7", "orders_1", "w1"]
     assert lines[-1] == "2 tables in 4 parts, 1 due"
     assert max(map(len, lines)) <= 80
-    assert plain(render.table_lines(rows, 1, 80))[-1] == "2 tables in 4 parts, 1 due, 1 shown"
-    assert plain(render.table_lines((), 20, 80)) == ["there are no tables"]
+    assert plain(fleet_tables.lines(rows, 1, 80))[-1] == "2 tables in 4 parts, 1 due, 1 shown"
+    assert plain(fleet_tables.lines((), 20, 80)) == ["there are no tables"]
 
 
 # -- causes over nodes --------------------------------------------------------------------------
@@ -344,11 +344,11 @@ def test_equal_causes_come_once_and_each_fix_has_its_node() -> None:
         ("w1", "SELECT pg_cancel_backend(11);"),
         ("w2", "SELECT pg_cancel_backend(12);"),
     ]
-    lines = plain(render.cause_lines(groups, "orders", (4, 2), 80))
+    lines = plain(fleet_causes.lines(groups, "orders", (4, 2), 80))
     assert lines[0] == "orders: 4 parts on 2 nodes"
     assert "(3 of 4 parts, on w1, w2)" in " ".join(lines)
     assert "  fix      on w2: SELECT pg_cancel_backend(12);" in lines
-    assert plain(render.cause_lines((), "t", (1, 1), 80))[-1].startswith("nothing keeps it")
+    assert plain(fleet_causes.lines((), "t", (1, 1), 80))[-1].startswith("nothing keeps it")
 
 
 def test_many_fixes_are_counted() -> None:
@@ -356,8 +356,8 @@ def test_many_fixes_are_counted() -> None:
         PartCause("w1", f"t_{i}", cause(cause="below threshold", fix=f"VACUUM t_{i};"))
         for i in range(20)
     ]
-    lines = plain(render.cause_lines(causes.grouped(many), "t", (20, 1), 80))
-    assert sum("fix" in line for line in lines) == render.MOST_FIXES
+    lines = plain(fleet_causes.lines(causes.grouped(many), "t", (20, 1), 80))
+    assert sum("fix" in line for line in lines) == fleet_causes.MOST_FIXES
     assert any("and 14 more, which --json has" in line for line in lines)
 
 
@@ -394,13 +394,13 @@ def test_an_answer_for_each_node_and_what_undoes_it() -> None:
     assert undo == (("fleet", "unhold", *FLEET, "--node", "a", "--node", "b c"),)
     retry = acting.retry_command(("hold", "2 h"), outcomes, FLEET)
     assert retry == ("fleet", "hold", "2 h", *FLEET, "--retry", "d", "--retry", "f")
-    lines = plain(render.outcome_lines(outcomes, undo, retry, (), 80))
+    lines = plain(fleet_acts.lines(outcomes, undo, retry, (), 80))
     assert lines[0] == "a   done    it is done"
     assert lines[5] == ("undo    pgsweep fleet unhold --file 'my fleet.toml' --node a --node 'b c'")
     assert lines[6] == (
         "retry   pgsweep fleet hold '2 h' --file 'my fleet.toml' --retry d --retry f"
     )
-    document = json.loads(fleet_json.outcomes(outcomes, undo, retry, ()))
+    document = json.loads(fleet_acts.document(outcomes, undo, retry, ()))
     assert [one["outcome"] for one in document["nodes"]] == [
         *("done", "done", "failed", "skipped", "unknown"),
     ]

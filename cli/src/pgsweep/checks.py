@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core.blockers import described
-from pgsweep.model import Database, DatabaseAge, Facts, Status
+
+if TYPE_CHECKING:
+    from pgsweep.model import Database, DatabaseAge, Facts, Status
 
 LAUNCHER_SLOTS = 2  # and the governor
 # Only catalogs may have this worker. It comes on top of sweep.max_workers.

@@ -10,7 +10,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -64,8 +64,11 @@ def version() -> None:
     _print_version(wanted=True)
 
 
-def application(only: str | None = None) -> typer.Typer:
-    """Return the command line with all commands, or with one of them."""
+def application(only: str | None = None, arguments: Sequence[str] | None = None) -> typer.Typer:
+    """Return the command line with all commands, or with one of them.
+
+    `arguments` are those of that one, which may have commands below it.
+    """
     app = typer.Typer(
         name=NAME,
         help="See, steer and trust PostgreSQL's vacuums: the command of pg_sweep.",
@@ -76,27 +79,40 @@ def application(only: str | None = None) -> typer.Typer:
     app.callback()(_options)
     for panel, names in PANELS.items():
         for name in names if only is None else {only} & set(names):
-            _add(app, name, panel)
+            _add(app, name, panel, arguments)
     return app
 
 
-def _add(app: typer.Typer, name: str, panel: str) -> None:
+def _add(app: typer.Typer, name: str, panel: str, arguments: Sequence[str] | None) -> None:
     if name == "version":
         app.command(rich_help_panel=panel)(version)
         return
     module = import_module(f"pgsweep.commands.{MODULES.get(name, name)}")
     if name == "fleet":
-        app.add_typer(module.app, name=name, rich_help_panel=panel)
+        app.add_typer(module.application(arguments), name=name, rich_help_panel=panel)
         return
     # "set" is Python's own name.
     command: Callable[..., Any] = getattr(module, "set_" if name == "set" else name)
     app.command(name, cls=getattr(module, "Command", None), rich_help_panel=panel)(command)
 
 
-def called(arguments: Iterable[str]) -> str | None:
+def called(arguments: Sequence[str]) -> str | None:
     """Return the command that is called, if there is no doubt about it."""
-    first = next(iter(arguments), "")
+    first = arguments[0] if arguments else ""
     return first if any(first in names for names in PANELS.values()) else None
+
+
+def _loaded(arguments: Sequence[str]) -> typer.Typer:
+    """Return the command line with what is called.
+
+    What is loaded for it stays. To look for garbage in that takes time, now and later.
+    """
+    gc.disable()
+    try:
+        return application(called(arguments), arguments[1:])
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def main() -> None:
@@ -119,7 +135,7 @@ def main() -> None:
     try:
         try:
             # The name is the same by whatever path the command was called.
-            application(called(sys.argv[1:]))(prog_name=NAME)
+            _loaded(sys.argv[1:])(prog_name=NAME)
         finally:
             # Python writes what is still buffered when it ends. Nobody could catch a failure
             # there.

@@ -7,33 +7,59 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
 
+from pgsweep import model
 from pgsweep.core.blockers import described
-from pgsweep.model import (
-    Blocker,
-    Call,
-    Database,
-    Decision,
-    HourOfOne,
-    HourOfTable,
-    Progress,
-    Run,
-    SimulatedTable,
-    Status,
-    StatusReport,
-    Step,
-    Table,
-    TableName,
-    TableSetting,
-    TriedTable,
-    Waiting,
-    Worth,
-)
+
+if TYPE_CHECKING:
+    from pgsweep.model import (
+        Blocker,
+        Call,
+        Database,
+        DatabaseAge,
+        Decision,
+        HourOfOne,
+        HourOfTable,
+        LastHour,
+        Progress,
+        Run,
+        Server,
+        SimulatedTable,
+        Status,
+        StatusReport,
+        Step,
+        Table,
+        TableName,
+        TableSetting,
+        TriedTable,
+        Waiting,
+        Worth,
+    )
+
+    # what a table's name can be told of
+    Named = (
+        Progress
+        | Run
+        | Decision
+        | Call
+        | Table
+        | Waiting
+        | HourOfOne
+        | HourOfTable
+        | TableName
+        | TableSetting
+        | TriedTable
+        | SimulatedTable
+        | Worth
+    )
 
 # Autovacuum is forced at 100 %. Core starts at the setting itself, so a database
 # that is well beyond it has a vacuum that does not get through.
 XID_WARN_PCT = 150.0
 STALE_ROUND = timedelta(seconds=60)
+# The age at which the server refuses new transaction ids.
+STOP_AGE = 2**31 - 3_000_000
 # A holder of the horizon that is worth a warning.
 LONG_HOLDER = timedelta(hours=1)
 LONG_HOLDER_XIDS = 10_000_000
@@ -87,23 +113,6 @@ def started_by_counts(rows: Iterable[Progress]) -> dict[str, int]:
     return dict(Counter(row.started_by or "unknown" for row in running(rows)).most_common())
 
 
-Named = (
-    Progress
-    | Run
-    | Decision
-    | Call
-    | Table
-    | Waiting
-    | HourOfOne
-    | HourOfTable
-    | TableName
-    | TableSetting
-    | TriedTable
-    | SimulatedTable
-    | Worth
-)
-
-
 def relation(row: Named, with_database: bool = True) -> str:
     """Return db.schema.table. A table whose name is not known here is shown by its oid."""
     if row.relname is None:
@@ -123,7 +132,7 @@ def elapsed(row: Progress | Run, now: datetime) -> timedelta | None:
     """Return how long the vacuum has been running, or ran."""
     if row.started_at is None:
         return None
-    end = row.ended_at if isinstance(row, Run) and row.ended_at is not None else now
+    end = row.ended_at if isinstance(row, model.Run) and row.ended_at is not None else now
     return max(timedelta(0), end - row.started_at)
 
 
@@ -283,9 +292,29 @@ def worst_holder(blockers: Sequence[Blocker], now: datetime) -> Blocker | None:
 
 def problems(report: StatusReport) -> tuple[str, ...]:
     """Return what needs attention, the worst first. It is empty when all is well."""
-    server, status = report.server, report.status
+    return server_problems(
+        report.server,
+        report.status,
+        oldest_database(report.databases),
+        worst_holder(report.blockers or (), report.server.now),
+        overdue(report.queue or ()),
+        report.last_hour,
+    )
+
+
+def server_problems(
+    server: Server,
+    status: Status,
+    oldest: Database | DatabaseAge | None,
+    holder: Blocker | None,
+    waiting: Sequence[Waiting] = (),
+    last_hour: LastHour | None = None,
+) -> tuple[str, ...]:
+    """Return the same by parts, of which those that were not read are left out.
+
+    `waiting` are the tables that are overdue.
+    """
     found: list[str] = []
-    oldest = oldest_database(report.databases)
     if oldest is not None and oldest.xid_age is not None:
         pct = xid_pct(oldest.xid_age, server.freeze_max_age)
         if pct >= XID_WARN_PCT:
@@ -300,16 +329,14 @@ def problems(report: StatusReport) -> tuple[str, ...]:
     if wanted and status.effective_mode == status.mode:
         if status.launcher_pid is None:
             found.append("launcher is not running: see pgsweep doctor")
-        elif _round_is_stale(report):
+        elif _round_is_stale(server, status):
             minutes = stale_after(status) / STALE_ROUND
             late = "a minute" if minutes <= 1 else f"{minutes:.0f} minutes"
             found.append(f"launcher has not looked at the tables for {late}")
-    waiting = overdue(report.queue or ())
     if waiting:
         worst = waiting[0]
         why = f": {worst.waiting_for}" if worst.waiting_for else ""
         found.append(overdue_text(len(waiting), worst, worst.score or 0.0, why))
-    holder = worst_holder(report.blockers or (), server.now)
     if holder is not None and is_old(holder, server.now):
         found.append(
             f"horizon held by {described(holder, server.dbname)}{held_for(holder, server.now)}: "
@@ -319,10 +346,10 @@ def problems(report: StatusReport) -> tuple[str, ...]:
         found.append("autovacuum is off: the safety net against wraparound is missing")
     if status.runs_save_error:
         found.append(f"runs cannot be saved: {status.runs_save_error}")
-    if report.last_hour.failed:
+    if last_hour is not None and last_hour.failed:
         found.append(
-            f"{plural(report.last_hour.failed, 'run')} failed in the "
-            f"{last(report.last_hour.since, server.now, 'hour')}: "
+            f"{plural(last_hour.failed, 'run')} failed in the "
+            f"{last(last_hour.since, server.now, 'hour')}: "
             "see pgsweep runs --outcome failed"
         )
     if status.decisions_dropped or status.databases_dropped:
@@ -335,9 +362,9 @@ def stale_after(status: Status) -> timedelta:
     return max(STALE_ROUND, 2 * timedelta(milliseconds=status.naptime or 0.0))
 
 
-def _round_is_stale(report: StatusReport) -> bool:
-    last = report.status.last_round_at or report.status.launcher_started_at
-    return last is not None and report.server.now - last > stale_after(report.status)
+def _round_is_stale(server: Server, status: Status) -> bool:
+    last = status.last_round_at or status.launcher_started_at
+    return last is not None and server.now - last > stale_after(status)
 
 
 def held_since(blocker: Blocker) -> datetime | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import errors
 from pgsweep.core import rates, running
@@ -21,10 +21,15 @@ from pgsweep.core.facts import (
     Relation,
     RunningVacuum,
     Vacuum,
-    XidRate,
 )
-from pgsweep.db import Session
-from pgsweep.model import Blocker, DatabaseAge, Progress, Run
+from pgsweep.model import DatabaseAge
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import (
+        XidRate,
+    )
+    from pgsweep.db import Session
+    from pgsweep.model import Blocker, Progress, Run
 
 
 def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> CoreFacts:

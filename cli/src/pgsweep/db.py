@@ -8,50 +8,52 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgsweep import errors
+from pgsweep import errors, model
 from pgsweep.compute import QUEUE_LIMIT, known_since, version_tuple, with_due, within
 from pgsweep.connection import ReadOnlyConnection, Target
-from pgsweep.model import (
-    Blocker,
-    Call,
-    CallFilter,
-    Cause,
-    Cluster,
-    CountedHour,
-    Current,
-    Database,
-    DeadTuples,
-    Decision,
-    DecisionFilter,
-    Feature,
-    HourOfAll,
-    HourOfOne,
-    HourOfTable,
-    IdRates,
-    LastHour,
-    Limit,
-    Progress,
-    QueueWait,
-    RecoveryConflict,
-    Run,
-    RunFilter,
-    Server,
-    SimulatedHour,
-    SimulatedTable,
-    SimulationSummary,
-    Status,
-    Step,
-    Table,
-    TableName,
-    TableSetting,
-    Totals,
-    TriedTable,
-    TuneFacts,
-    Waiting,
-    Worth,
-)
+
+if TYPE_CHECKING:
+    from pgsweep.model import (
+        Blocker,
+        Call,
+        CallFilter,
+        Cause,
+        Cluster,
+        CountedHour,
+        Current,
+        Database,
+        DeadTuples,
+        Decision,
+        DecisionFilter,
+        Feature,
+        HourOfAll,
+        HourOfOne,
+        HourOfTable,
+        IdRates,
+        LastHour,
+        Limit,
+        Progress,
+        QueueWait,
+        RecoveryConflict,
+        Run,
+        RunFilter,
+        Server,
+        SimulatedHour,
+        SimulatedTable,
+        SimulationSummary,
+        Status,
+        Step,
+        Table,
+        TableName,
+        TableSetting,
+        Totals,
+        TriedTable,
+        TuneFacts,
+        Waiting,
+        Worth,
+    )
 
 # The functions that act, as GRANT wants to have them named.
 ACTS = {
@@ -151,26 +153,26 @@ class Session(ReadOnlyConnection):
 
     def server(self) -> Server:
         """Return what kind of server this is, and as whom it was asked."""
-        return Server(**self.dicts("server")[0], host=self.host, port=self.port)
+        return model.Server(**self.dicts("server")[0], host=self.host, port=self.port)
 
     def status(self) -> Status:
         """Return the row of sweep.status."""
-        return self.rows("status", Status)[0]
+        return self.rows("status", model.Status)[0]
 
     def progress(self) -> tuple[Progress, ...]:
         """Return the running vacuums of the whole cluster, oldest first."""
-        return self.rows("progress", Progress)
+        return self.rows("progress", model.Progress)
 
     def runs(self, wanted: RunFilter) -> tuple[Run, ...]:
         """Return finished vacuums, the latest first."""
-        return self.rows("runs", Run, asdict(wanted))
+        return self.rows("runs", model.Run, asdict(wanted))
 
     def databases(self, waiting: Sequence[Waiting] | None) -> tuple[Database, ...]:
         """Return all databases, those with tables due first.
 
         The tables due are those that wait in the queue.
         """
-        return with_due(self.rows("databases", Database), waiting, self.datid())
+        return with_due(self.rows("databases", model.Database), waiting, self.datid())
 
     def datid(self) -> int:
         """Return the oid of the database that was asked."""
@@ -178,7 +180,7 @@ class Session(ReadOnlyConnection):
 
     def features(self) -> tuple[Feature, ...]:
         """Return the parts of pg_sweep that depend on the server's private structures."""
-        return self.rows("features", Feature)
+        return self.rows("features", model.Feature)
 
     def last_hour(self, status: Status) -> tuple[LastHour, datetime | None]:
         """Return totals over the runs of the last hour, and since when runs are known."""
@@ -191,22 +193,24 @@ class Session(ReadOnlyConnection):
         if since is not None and self.views().totals:
             # Some runs of that hour were forgotten, or pg_sweep was not there for all of it.
             # These sums count all runs.
-            return LastHour(**self.dicts("last_hour_totals")[0]), known
-        return LastHour(**row, since=since), known
+            return model.LastHour(**self.dicts("last_hour_totals")[0]), known
+        return model.LastHour(**row, since=since), known
 
     def history(
         self, datid: int | None = None, relid: int | None = None
     ) -> tuple[HourOfTable, ...]:
         """Return what the vacuums of all tables, or of one, came to by the hour, for a day."""
-        return self.rows("history", HourOfTable, {"datid": datid, "relid": relid, "since": None})
+        return self.rows(
+            "history", model.HourOfTable, {"datid": datid, "relid": relid, "since": None}
+        )
 
     def history_by_table(self, since: datetime, until: datetime | None) -> tuple[HourOfTable, ...]:
         """Return what each table's vacuums came to, the latest first."""
-        return self.rows("history_by_table", HourOfTable, {"since": since, "until": until})
+        return self.rows("history_by_table", model.HourOfTable, {"since": since, "until": until})
 
     def history_by_hour(self, since: datetime, until: datetime | None) -> tuple[HourOfAll, ...]:
         """Return what all vacuums of each hour came to."""
-        return self.rows("history_by_hour", HourOfAll, {"since": since, "until": until})
+        return self.rows("history_by_hour", model.HourOfAll, {"since": since, "until": until})
 
     def history_of_tables(
         self, since: datetime, until: datetime | None, tables: Sequence[tuple[int, int]]
@@ -214,11 +218,11 @@ class Session(ReadOnlyConnection):
         """Return when these tables (datid, relid) were vacuumed, by the hour."""
         datids, relids = [datid for datid, _ in tables], [relid for _, relid in tables]
         wanted = {"since": since, "until": until, "datids": datids, "relids": relids}
-        return self.rows("history_of_tables", HourOfOne, wanted)
+        return self.rows("history_of_tables", model.HourOfOne, wanted)
 
     def counted_hours(self, since: datetime, until: datetime | None) -> tuple[CountedHour, ...]:
         """Return which hours were counted, and what users did in them."""
-        return self.rows("counted_hours", CountedHour, {"since": since, "until": until})
+        return self.rows("counted_hours", model.CountedHour, {"since": since, "until": until})
 
     def ago(self, span: str) -> datetime:
         """Return when a span began that ends now. It is text as interval takes it."""
@@ -233,34 +237,34 @@ class Session(ReadOnlyConnection):
 
     def decisions(self, wanted: DecisionFilter) -> tuple[Decision, ...]:
         """Return what was decided about tables that looked due, the latest first."""
-        return self.rows("decisions", Decision, asdict(wanted))
+        return self.rows("decisions", model.Decision, asdict(wanted))
 
     def audit(self, wanted: CallFilter) -> tuple[Call, ...]:
         """Return who has called which of the functions that act, the latest first."""
-        return self.rows("audit", Call, asdict(wanted))
+        return self.rows("audit", model.Call, asdict(wanted))
 
     def trial(self) -> tuple[TriedTable, ...]:
         """Return what would have been done in mode observe, the most vacuums first."""
-        return self.rows("trial", TriedTable)
+        return self.rows("trial", model.TriedTable)
 
     def simulate(
         self, settings: Sequence[str], since: str, back_test: bool = False
     ) -> tuple[SimulatedHour, ...]:
         """Return what vacuums would have come to with other settings, by the recorded hour."""
         params = {"settings": list(settings), "since": since, "back_test": back_test}
-        return self.rows("simulate", SimulatedHour, params)
+        return self.rows("simulate", model.SimulatedHour, params)
 
     def simulate_tables(
         self, settings: Sequence[str], since: str, back_test: bool = False
     ) -> tuple[SimulatedTable, ...]:
         """Return the same by table, the most vacuums first."""
         params = {"settings": list(settings), "since": since, "back_test": back_test}
-        return self.rows("simulate_tables", SimulatedTable, params)
+        return self.rows("simulate_tables", model.SimulatedTable, params)
 
     def simulate_summary(self, settings: Sequence[str], since: str) -> SimulationSummary:
         """Return what a simulation with these settings goes by."""
         params = {"settings": list(settings), "since": since}
-        return self.rows("simulate_summary", SimulationSummary, params)[0]
+        return self.rows("simulate_summary", model.SimulationSummary, params)[0]
 
     def snoozed(self) -> int:
         """Return how many tables are left alone for a while."""
@@ -279,38 +283,38 @@ class Session(ReadOnlyConnection):
 
     def tables(self, relid: int | None = None) -> tuple[Table, ...]:
         """Return the tables of this database, or one of them, from sweep.tables."""
-        return self.rows("tables", Table, {"relid": relid})
+        return self.rows("tables", model.Table, {"relid": relid})
 
     def worth(self, relid: int | None = None) -> tuple[Worth, ...]:
         """Return what garbage costs index scans in this database, the greatest loss first."""
-        return self.rows("worth", Worth, {"relid": relid})
+        return self.rows("worth", model.Worth, {"relid": relid})
 
     def queue(self) -> tuple[Waiting, ...]:
         """Return the tables that are to be vacuumed next, in their order, at most 1,000 of them."""
-        return self.rows("queue", Waiting, {"limit": QUEUE_LIMIT})
+        return self.rows("queue", model.Waiting, {"limit": QUEUE_LIMIT})
 
     def blockers(self) -> tuple[Blocker, ...]:
         """Return what holds the horizon back, from sweep.blockers, the oldest first."""
-        return self.rows("blockers", Blocker)
+        return self.rows("blockers", model.Blocker)
 
     def budget(self) -> tuple[Limit, ...]:
         """Return the limits of what vacuums may use, from sweep.budget."""
-        return self.rows("budget", Limit)
+        return self.rows("budget", model.Limit)
 
     def governor(self, steps: int) -> tuple[Step, ...]:
         """Return the last steps of the governor, the latest first."""
-        return self.rows("governor", Step, {"steps": steps})
+        return self.rows("governor", model.Step, {"steps": steps})
 
     def explain(self, relid: int | None) -> tuple[Cause, ...]:
         """Return what sweep.explain() says of a table, or of the worst ones."""
         if relid is None:
-            return self.rows("explain_worst", Cause)
-        return self.rows("explain", Cause, {"relid": relid})
+            return self.rows("explain_worst", model.Cause)
+        return self.rows("explain", model.Cause, {"relid": relid})
 
     def find_relation(self, name: str) -> TableName:
         """Return the relation of a name as SQL has it. Of several, it is the one in public."""
         dbname = self.dbname
-        found = self.rows("find_relation", TableName, {"name": name})
+        found = self.rows("find_relation", model.TableName, {"name": name})
         if not found:
             raise errors.UsageError(
                 f'there is no table "{name}" in database "{dbname}"',
@@ -328,36 +332,36 @@ class Session(ReadOnlyConnection):
 
     def table_settings(self, relid: int | None) -> tuple[TableSetting, ...]:
         """Return the settings that a table, or any table of this database, has of its own."""
-        return self.rows("table_settings", TableSetting, {"relid": relid})
+        return self.rows("table_settings", model.TableSetting, {"relid": relid})
 
     # -- for metrics ---------------------------------------------------------
 
     def cluster(self) -> Cluster:
         """Return what core's views say of the whole cluster."""
-        return self.rows("cluster", Cluster)[0]
+        return self.rows("cluster", model.Cluster)[0]
 
     def recovery_conflicts(self) -> tuple[RecoveryConflict, ...]:
         """Return how many queries were cancelled on this standby, by the kind of conflict."""
-        return self.rows("recovery_conflicts", RecoveryConflict)
+        return self.rows("recovery_conflicts", model.RecoveryConflict)
 
     def dead_tuples(self, limit: int) -> tuple[DeadTuples, ...]:
         """Return the tables of this database with the most dead rows, and one row for the rest.
 
         It looks at all tables: with 20,000 of them it takes the server about 14 ms.
         """
-        return self.rows("dead_tuples", DeadTuples, {"limit": limit})
+        return self.rows("dead_tuples", model.DeadTuples, {"limit": limit})
 
     def queue_waits(self) -> tuple[QueueWait, ...]:
         """Return what waits in sweep.queue, in no order."""
-        return self.rows("queue_waits", QueueWait)
+        return self.rows("queue_waits", model.QueueWait)
 
     def totals(self) -> tuple[Totals, ...]:
         """Return what all runs came to since the sums began, for each starter."""
-        return self.rows("totals", Totals)
+        return self.rows("totals", model.Totals)
 
     def id_rates(self) -> IdRates:
         """Return how fast transaction ids and multixacts are used."""
-        return self.rows("xid_rate", IdRates)[0]
+        return self.rows("xid_rate", model.IdRates)[0]
 
     # -- whether it fits -----------------------------------------------------
 
@@ -489,7 +493,7 @@ class Session(ReadOnlyConnection):
         if found := sorted(files & {"patroni.dynamic.json", "postgresql.base.conf"}):
             signs.append(f"{found[0]} is in the data directory")
         identifier = self._permitted("tune_identifier")
-        return TuneFacts(
+        return model.TuneFacts(
             **row,
             patroni=tuple(signs),
             system_identifier=identifier[0]["system_identifier"] if identifier else None,
@@ -502,7 +506,9 @@ class Session(ReadOnlyConnection):
 
     def current(self, names: Sequence[str]) -> dict[str, Current]:
         """Return settings as they are and as postgresql.auto.conf has them."""
-        found = {row.name: row for row in self.rows("tune_settings", Current, {"names": names})}
+        found = {
+            row.name: row for row in self.rows("tune_settings", model.Current, {"names": names})
+        }
         for name in names:
             if name not in found:
                 raise errors.QueryError(

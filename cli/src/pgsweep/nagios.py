@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from pgsweep import compute, errors
 from pgsweep.core.blockers import described
-from pgsweep.model import Blocker, DatabaseAge, Server, Status, Table
 from pgsweep.render.text import printable
+
+if TYPE_CHECKING:
+    from pgsweep.model import Blocker, DatabaseAge, Server, Status, Table
 
 XID_SPACE = 2**31
 _UNITS_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

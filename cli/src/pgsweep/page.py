@@ -12,7 +12,7 @@ from rich.text import Text
 
 from pgsweep import db, errors, output
 from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.render.answers import note_lines
+from pgsweep.render import paragraph
 
 EXIT_CTRL_C = 128 + signal.SIGINT
 
@@ -60,7 +60,7 @@ def repeated(find: Callable[[], Page], json: bool, interval_s: float) -> int:
 
 def _lines(page: Page) -> list[Text]:
     width = output.width()
-    return [*page.lines(width), *note_lines(page.notes, width)]
+    return [*page.lines(width), *paragraph.notes(page.notes, width)]
 
 
 class _Kept:

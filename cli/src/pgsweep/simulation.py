@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
-from pgsweep.model import SimulatedHour, SimulatedTable, SimulationSummary
 from pgsweep.render import text
 from pgsweep.trial import many, words
+
+if TYPE_CHECKING:
+    from pgsweep.model import SimulatedHour, SimulatedTable, SimulationSummary
 
 # With fewer recorded vacuums an error says nothing.
 LEAST_VACUUMS = 5

@@ -9,36 +9,41 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pgsweep import core_views, errors
 from pgsweep.compute import full_hour, within
 from pgsweep.core.blockers import blockers as core_blockers
 from pgsweep.core.explain import explain, explain_worst
-from pgsweep.core.facts import CoreFacts
 from pgsweep.core.options import boolean
-from pgsweep.core.overview import Overview, overview
+from pgsweep.core.overview import overview
 from pgsweep.core.tables import judge
-from pgsweep.db import Session
 from pgsweep.model import (
-    Blocker,
-    Cause,
-    Database,
     Day,
     DecisionFilter,
     Facts,
-    Feature,
-    HourOfTable,
-    Progress,
     RunFilter,
     Span,
-    Status,
     StatusReport,
-    Table,
-    Waiting,
-    Worth,
 )
 from pgsweep.nagios import Watched
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.core.overview import Overview
+    from pgsweep.db import Session
+    from pgsweep.model import (
+        Blocker,
+        Cause,
+        Database,
+        Feature,
+        HourOfTable,
+        Progress,
+        Status,
+        Table,
+        Waiting,
+        Worth,
+    )
 
 T = TypeVar("T")
 

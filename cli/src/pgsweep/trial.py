@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from pgsweep.model import TriedTable
 from pgsweep.render import text
+
+if TYPE_CHECKING:
+    from pgsweep.model import TriedTable
 
 HOW = (
     "The vacuums were decided by the same rules as in mode act, as if each had been made. What "

@@ -5,25 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pgsweep import core_views, sources
 from pgsweep.core import daemon
 from pgsweep.core.blockers import blockers as core_blockers
 from pgsweep.core.tables import judge
-from pgsweep.db import Session
 from pgsweep.model import (
-    Blocker,
-    CoreStatus,
-    Database,
     DecisionFilter,
-    Run,
     RunFilter,
     Snapshot,
     TableHistory,
-    TableKey,
-    Waiting,
 )
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import (
+        Blocker,
+        CoreStatus,
+        Database,
+        Run,
+        TableKey,
+        Waiting,
+    )
 
 T = TypeVar("T")
 

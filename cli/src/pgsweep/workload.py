@@ -8,9 +8,12 @@ autovacuum_enabled off, and somebody vacuums it by hand.
 from __future__ import annotations
 
 import subprocess
+from typing import TYPE_CHECKING
 
-from pgsweep.lab.server import ThrowawayServer
 from pgsweep.output import note
+
+if TYPE_CHECKING:
+    from pgsweep.lab.server import ThrowawayServer
 
 DATABASE = "demo"
 CORE_DATABASE = "demo_core"

@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from pgsweep import db, errors, nagios, output, sources
 from pgsweep.commands.options import Json, with_target
-from pgsweep.render import as_json
+from pgsweep.render import health_json
 
 
 class Command(TyperCommand):
@@ -62,5 +62,5 @@ def check(
             outcome = nagios.check(sources.watched(session), given)
     except errors.PgsweepError as exc:
         outcome = nagios.unknown(exc.one_line())
-    output.document(as_json.check(outcome) if json else nagios.line(outcome))
+    output.document(health_json.check(outcome) if json else nagios.line(outcome))
     return outcome.state.value

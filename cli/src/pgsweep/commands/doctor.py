@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pgsweep import checks, db, output, sources
 from pgsweep.commands.options import Json, with_target
-from pgsweep.render import answers, as_json, reports
+from pgsweep.render import health_json, paragraph, reports
 
 
 @with_target
@@ -19,9 +19,9 @@ def doctor(target: db.Target, json: Json = False) -> int:
         found = checks.diagnose(facts)
         notes = () if facts.installed_version else sources.notes("doctor", session)
     if json:
-        output.document(as_json.doctor(found))
+        output.document(health_json.doctor(found))
         output.notes(notes)
     else:
         output.lines(reports.doctor_lines(found, output.width()))
-        output.lines(answers.note_lines(notes, output.width()))
+        output.lines(paragraph.notes(notes, output.width()))
     return checks.exit_code(found)

@@ -9,7 +9,7 @@ import typer
 
 from pgsweep import db, output, sources
 from pgsweep.commands.options import Json, complete_tables, with_target
-from pgsweep.render import answers, as_json
+from pgsweep.render import answers, as_json, paragraph
 
 
 @partial(with_target, positional=False)
@@ -47,5 +47,5 @@ def explain(
     else:
         width = output.width()
         output.lines(answers.cause_lines(answer.rows, width))
-        output.lines(answers.note_lines(answer.notes, width))
+        output.lines(paragraph.notes(answer.notes, width))
     return 0

@@ -1,35 +1,68 @@
-"""`pgsweep fleet`: many servers in one view, and why a table is not vacuumed anywhere."""
+"""`pgsweep fleet`: many servers in one view, and the commands below it.
+
+All of it takes the time of many servers. So the modules of what was not asked for are not loaded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from pgsweep import output, page
-from pgsweep.commands.fleet_acts import hold, set_, snooze, sync, unhold, vacuum
-from pgsweep.commands.fleet_options import DEADLINE_S, PATIENT_S, given_before, with_fleet
+from pgsweep.commands.fleet_options import DEADLINE_S, given_before, with_fleet
 from pgsweep.commands.options import Json, Watch
-from pgsweep.db import Session
 from pgsweep.errors import CannotConnectError, UsageError
-from pgsweep.fleet import causes, providers, spread, view
-from pgsweep.fleet import tables as tables_of
-from pgsweep.fleet.node import Node
+from pgsweep.fleet import providers, view
 from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.seats import Seats
 from pgsweep.fleet.summary import summary
-from pgsweep.fleet.tables import TablesSeen
 from pgsweep.page import Page
 from pgsweep.render import as_json, fleet_json
 from pgsweep.render import fleet as render
 
-app = typer.Typer(invoke_without_command=True)
+# The commands below it, in their order, and the modules that have them.
+BELOW = {
+    "explain": "fleet_explain",
+    "hold": "fleet_acts",
+    "unhold": "fleet_acts",
+    "snooze": "fleet_acts",
+    "vacuum": "fleet_acts",
+    "set": "fleet_acts",
+    "sync": "fleet_acts",
+}
+# Options of `fleet` itself after which no value comes.
+FLAGS = ("--tables", "--json", "--help")
 
 
-@app.callback()
+def application(arguments: Sequence[str] | None = None) -> typer.Typer:
+    """Return `fleet` with the commands below it, or without them if none is called."""
+    app = typer.Typer(invoke_without_command=True)
+    app.callback()(fleet)
+    for name, module in BELOW.items() if _goes_on(arguments) else ():
+        # "set" is Python's own name.
+        found = getattr(import_module(f"pgsweep.commands.{module}"), name.replace("set", "set_"))
+        app.command(name)(found)
+    return app
+
+
+def _goes_on(arguments: Sequence[str] | None) -> bool:
+    """Tell whether the arguments may call a command below it, or ask which there are."""
+    if arguments is None or "--help" in arguments or not BELOW.keys().isdisjoint(arguments):
+        return True
+    # Whatever is neither an option nor the value of one is a command, if only a misspelt one.
+    value = False
+    for word in arguments:
+        if not word.startswith("-") and not value:
+            return True
+        value = word.startswith("-") and "=" not in word and word not in FLAGS
+    return False
+
+
 @partial(with_fleet, deadline_s=DEADLINE_S)
 def fleet(
     ctx: typer.Context,
@@ -78,8 +111,7 @@ class _Look:
     def __call__(self, seen: Callable[[tuple[Row, ...]], None] = lambda _: None) -> Page:
         found = self._roster.find()
         if self._limit is not None:
-            tables = tables_of.look(self._seats, found, self._deadline)
-            return _tables_page(tables, found, self._limit)
+            return _tables_page(self._seats, found, self._deadline, self._limit)
         rows = view.look(self._seats, found, self._deadline, seen)
         outcome = summary(rows)
         said = (*found.notes, *render.notes(rows))
@@ -91,79 +123,17 @@ class _Look:
         )
 
 
-def _tables_page(seen: TablesSeen, found: Fleet, limit: int) -> Page:
+def _tables_page(seats: Seats, found: Fleet, deadline: float, limit: int) -> Page:
+    from pgsweep.fleet import tables
+    from pgsweep.render import fleet_tables
+
+    seen = tables.look(seats, found, deadline)
     if seen.trouble:
         raise CannotConnectError(seen.trouble)
     silent = (f"{node.name}: {what}" for node, what in seen.silent)
     return Page(
-        lines=partial(render.table_lines, seen.tables, limit),
+        lines=partial(fleet_tables.lines, seen.tables, limit),
         document=partial(as_json.rows, seen.tables[:limit]),
         notes=(*found.notes, *seen.notes, *silent),
         code=1 if seen.silent or found.incomplete else 0,
     )
-
-
-@app.command()
-@partial(with_fleet, deadline_s=PATIENT_S)
-def explain(
-    choice: Choice,
-    deadline: float,
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE", help="[SCHEMA.]NAME, quoted as in SQL.", show_default=False
-        ),
-    ],
-    json: Json = False,
-) -> int:
-    """Say why a table is not vacuumed, over all its shards or partitions on all nodes.
-
-    Equal causes come once. Each fix has the node where it must run.
-    """
-    with Seats() as seats:
-        found = providers.discover(choice, deadline)
-        where = spread.spread(seats, found, table, deadline)
-        asked = [
-            node
-            for node in found.nodes
-            if tables_of.has_tables(node) and (where.on(node) or not where.is_distributed(node))
-        ]
-
-        def read(session: Session, node: Node) -> causes.NodeCauses:
-            try:
-                return causes.read(session, node.name, table, where.on(node))
-            except UsageError:
-                # It is not on every node that is no part of a Citus cluster.
-                return causes.NodeCauses(0, ())
-
-        answers = seats.ask(asked, read, deadline)
-    silent = [
-        (node, view.trouble_of(answer))
-        for node, answer in zip(asked, answers, strict=True)
-        if answer.value is None
-    ]
-    said = [answer.value for answer in answers if answer.value is not None]
-    if not said:
-        raise CannotConnectError(tables_of.no_answer(silent))
-    if not silent:
-        causes.require_any(said, table)
-    groups = causes.grouped([cause for one in said for cause in one.causes])
-    total = (sum(one.parts for one in said), sum(bool(one.parts) for one in said))
-    return page.printed(
-        Page(
-            lines=partial(render.cause_lines, groups, table, total),
-            document=partial(as_json.rows, groups),
-            notes=(
-                *found.notes,
-                *where.notes,
-                *(f"{node.name}: {what}" for node, what in silent),
-            ),
-            code=1 if silent or found.incomplete else 0,
-        ),
-        json,
-    )
-
-
-for command in (hold, unhold, snooze, vacuum, set_, sync):
-    # "set" is Python's own name.
-    app.command(command.__name__.rstrip("_"))(command)

@@ -29,8 +29,7 @@ from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.seats import Seats
 from pgsweep.fleet.server_settings import Managed
 from pgsweep.page import Page
-from pgsweep.render import fleet as render
-from pgsweep.render import fleet_json
+from pgsweep.render import fleet_acts as render
 
 Table = Annotated[
     str,
@@ -367,8 +366,8 @@ def _said(
     retry = acting.retry_command(call.words, outcomes, named)
     return page.printed(
         Page(
-            lines=partial(render.outcome_lines, outcomes, undo, retry, run),
-            document=partial(fleet_json.outcomes, outcomes, undo, retry, run),
+            lines=partial(render.lines, outcomes, undo, retry, run),
+            document=partial(render.document, outcomes, undo, retry, run),
             notes=fleet.notes,
             code=acting.code(outcomes) or int(fleet.incomplete),
         ),

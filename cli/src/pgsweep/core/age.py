@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core import rates, words
-from pgsweep.core.facts import CoreFacts
-from pgsweep.core.finding import Finding, finding
-from pgsweep.core.tables import Judged
+from pgsweep.core.finding import finding
 
-# The age at which the server refuses new transaction ids.
-STOP_AGE = 2**31 - 3_000_000
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.core.finding import Finding
+    from pgsweep.core.tables import Judged
+
 # the age at which the failsafe strikes by default
 FAILSAFE_AGE = 1_600_000_000
 # From this share of the freeze limit on, the age is mentioned.
@@ -40,7 +42,7 @@ def wraparound(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
     )
     rate = facts.xid_rate
     if rate is not None and rate.per_s > 0:
-        left = STOP_AGE - age
+        left = compute.STOP_AGE - age
         stop = rates.when(facts.server.now, left, rate.per_s)
         evidence += f". At {words.number(rate.per_s)} transactions/s ({rate.basis}) "
         if age <= limit:
@@ -48,7 +50,7 @@ def wraparound(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
             evidence += f"a vacuum is forced on {words.date(forced, facts.server.now)}, and "
         evidence += f"the server would stop writing on {words.date(stop, facts.server.now)}"
     else:
-        evidence += f". The server stops writing in {STOP_AGE - age:,} transactions"
+        evidence += f". The server stops writing in {compute.STOP_AGE - age:,} transactions"
     yield _age_finding(judged, age / limit, age, evidence)
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from pgsweep.core.facts import Holder
 from pgsweep.model import Blocker
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import Holder
 
 EVERYWHERE = "dead rows of all tables of all databases"
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgsweep.core.facts import CoreFacts
 from pgsweep.core.options import boolean
-from pgsweep.core.tables import HEAPS, Judged
-from pgsweep.model import CoreStatus, Database, Table, Waiting
+from pgsweep.core.tables import HEAPS
+from pgsweep.model import CoreStatus, Database, Waiting
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.core.tables import Judged
+    from pgsweep.model import Table
 
 _DATABASE: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Database))
 _WAITING: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Waiting))

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core import age, horizon, not_due, obstacles
 from pgsweep.core.blockers import affects, blockers
-from pgsweep.core.facts import CoreFacts
-from pgsweep.core.finding import Finding
-from pgsweep.core.tables import HEAPS, Judged, judge, statistics_missing, switched_off
-from pgsweep.model import Blocker, Cause
+from pgsweep.core.tables import HEAPS, judge, statistics_missing, switched_off
+from pgsweep.model import Cause
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.core.finding import Finding
+    from pgsweep.core.tables import Judged
+    from pgsweep.model import Blocker
 
 WORST = 10
 # Causes less grave than this are not listed among the worst.

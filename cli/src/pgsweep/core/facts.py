@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from pgsweep.model import DatabaseAge, Server
+if TYPE_CHECKING:
+    from pgsweep.model import DatabaseAge, Server
 
 
 @dataclass(frozen=True)

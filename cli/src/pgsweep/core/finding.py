@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgsweep.core.tables import Judged
+if TYPE_CHECKING:
+    from pgsweep.core.tables import Judged
 
 VACUUM_RISK = "reads and writes the table at the speed of vacuum_cost_delay. It blocks no queries"
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core import rates, words
 from pgsweep.core.blockers import described
-from pgsweep.core.facts import CoreFacts
-from pgsweep.core.finding import Finding, finding
-from pgsweep.core.tables import Judged
-from pgsweep.model import Blocker
+from pgsweep.core.finding import finding
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.core.finding import Finding
+    from pgsweep.core.tables import Judged
+    from pgsweep.model import Blocker
 
 # A holder as old as this matters even if no vacuum has met it yet.
 OLD_HOLDER = timedelta(minutes=5)

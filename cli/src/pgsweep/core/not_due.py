@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pgsweep import compute
 from pgsweep.core import rates, words
-from pgsweep.core.facts import CoreFacts
-from pgsweep.core.finding import VACUUM_RISK, Finding, finding
-from pgsweep.core.tables import Judged, reason_of
+from pgsweep.core.finding import VACUUM_RISK, finding
+from pgsweep.core.tables import reason_of
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.core.finding import Finding
+    from pgsweep.core.tables import Judged
 
 # A table of fewer pages than this can wait until somebody counts its rows.
 LARGE_PAGES = 1_000

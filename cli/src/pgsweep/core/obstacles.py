@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core import words
 from pgsweep.core.blockers import literal
-from pgsweep.core.facts import CoreFacts, Lock, Vacuum
-from pgsweep.core.finding import VACUUM_RISK, Finding, finding
-from pgsweep.core.tables import Judged, reason_of
+from pgsweep.core.finding import VACUUM_RISK, finding
+from pgsweep.core.tables import reason_of
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts, Lock, Vacuum
+    from pgsweep.core.finding import Finding
+    from pgsweep.core.tables import Judged
 
 # Above this a cost limit is no longer what makes vacuums slow.
 FAST_LIMIT = 2000

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgsweep.core.facts import Relation
+if TYPE_CHECKING:
+    from pgsweep.core.facts import Relation
 
 PG_STATISTIC = 2619
 

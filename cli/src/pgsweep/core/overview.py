@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core.blockers import blockers, described
-from pgsweep.core.facts import CoreFacts
 from pgsweep.core.options import boolean
 from pgsweep.core.tables import HEAPS, judge
-from pgsweep.model import Blocker, DatabaseAge, Server, Table
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.model import Blocker, DatabaseAge, Server, Table
 
 
 @dataclass(frozen=True)

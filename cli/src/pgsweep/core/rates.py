@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from pgsweep.core.facts import CoreFacts, Relation, XidRate
+from pgsweep.core.facts import XidRate
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts, Relation
 
 # Over a shorter time a difference says nothing, because the clock of a checkpoint has whole
 # seconds.

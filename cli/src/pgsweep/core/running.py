@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgsweep.core.facts import LastRun, RunningVacuum
 from pgsweep.model import Progress, Run
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import LastRun, RunningVacuum
 
 _UNKNOWN: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Progress))
 _UNKNOWN_RUN: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Run))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from pgsweep.core.facts import CoreFacts, Relation
 from pgsweep.core.options import (
-    Options,
-    Scores,
-    Thresholds,
     boolean,
     options_of,
     scores,
     thresholds,
 )
 from pgsweep.model import Table
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts, Relation
+    from pgsweep.core.options import (
+        Options,
+        Scores,
+        Thresholds,
+    )
 
 # The metadata schemas of known engines. sweep.aux_schemas has the same by default.
 AUX_SCHEMAS = (

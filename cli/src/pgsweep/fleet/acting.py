@@ -11,16 +11,18 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import errors
 from pgsweep.db import Session
-from pgsweep.fleet.asking import Answer
 from pgsweep.fleet.node import STANDBYS, Node
-from pgsweep.fleet.providers import Fleet
-from pgsweep.fleet.seats import Seats
 from pgsweep.page import Page
 from pgsweep.render.acts import UNDO
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.asking import Answer
+    from pgsweep.fleet.providers import Fleet
+    from pgsweep.fleet.seats import Seats
 
 WIDTH = 1000
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
-from pgsweep.db import Session
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
 
 POLL_S = 0.25
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pgsweep import core_views, errors
 from pgsweep.core.explain import explain
-from pgsweep.core.facts import CoreFacts
-from pgsweep.db import Session
-from pgsweep.fleet.citus import Shard
 from pgsweep.fleet.parts import qualified
 from pgsweep.model import Cause, TableName
+
+if TYPE_CHECKING:
+    from pgsweep.core.facts import CoreFacts
+    from pgsweep.db import Session
+    from pgsweep.fleet.citus import Shard
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import errors
 from pgsweep.core.blockers import identifier
-from pgsweep.db import Session
 from pgsweep.fleet.address import is_port
 from pgsweep.fleet.node import Found, Node, understood
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
 
 PROVIDER = "citus"
 # A global pid is so many times the node's number, plus the pid there.

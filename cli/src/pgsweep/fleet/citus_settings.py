@@ -6,19 +6,23 @@ Nothing of Citus carries them to a node that is added. So they are compared and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import errors
-from pgsweep.db import Session
 from pgsweep.fleet.citus import COORDINATOR_GROUP
-from pgsweep.fleet.node import STANDBYS, Node
-from pgsweep.fleet.providers import Fleet
-from pgsweep.fleet.seats import Seats
+from pgsweep.fleet.node import STANDBYS
 from pgsweep.model import TableSetting
 from pgsweep.page import Page
 from pgsweep.render import as_json
 from pgsweep.render.acts import written
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.providers import Fleet
+    from pgsweep.fleet.seats import Seats
 
 # Values by the name of a setting, by the name of a table as SQL has it.
 Settings = Mapping[str, Mapping[str, str]]

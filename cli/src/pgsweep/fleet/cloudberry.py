@@ -7,13 +7,15 @@ not asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import errors
-from pgsweep.db import Session
 from pgsweep.fleet.address import is_port
-from pgsweep.fleet.citus import Asked
 from pgsweep.fleet.node import Found, Node, understood
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.citus import Asked
 
 PROVIDER = "cloudberry"
 UTILITY = "-c gp_role=utility"

@@ -10,13 +10,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
 from pgsweep.fleet import view
-from pgsweep.fleet.node import Node
-from pgsweep.fleet.providers import Choice, Fleet, Roster
+from pgsweep.fleet.providers import Roster
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.seats import Seats
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.providers import Choice, Fleet
 
 # Who is there is asked as rarely as that, in seconds.
 FIND_EVERY_S = 15.0

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pgsweep import errors
-from pgsweep.fleet.address import Address, Map
+from pgsweep.fleet.address import Address
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.address import Map
 
 T = TypeVar("T")
 

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgsweep import compute, sources
-from pgsweep.db import Session
-from pgsweep.fleet.citus import Shard
-from pgsweep.fleet.node import Node
-from pgsweep.fleet.summary import Skew, skew
-from pgsweep.model import Table
+from pgsweep.fleet.summary import skew
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.citus import Shard
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.summary import Skew
+    from pgsweep.model import Table
 
 # What is in these is nobody's table: catalogs, those of extensions as well, and TOAST tables.
 SYSTEM_SCHEMAS = ("pg_catalog", "pg_toast", "information_schema", "columnar_internal")

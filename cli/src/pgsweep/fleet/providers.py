@@ -6,16 +6,21 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pgsweep import db, errors
-from pgsweep.db import Session, Target
+from pgsweep.db import Target
 from pgsweep.fleet import address, citus, cloudberry, file, patroni
 from pgsweep.fleet.asking import Deadline, ask_all
 from pgsweep.fleet.citus import Asked
 from pgsweep.fleet.file import Plan, Seed
 from pgsweep.fleet.http import split
-from pgsweep.fleet.node import Found, Node, chosen, merged, reached
+from pgsweep.fleet.node import chosen, merged, reached
 from pgsweep.fleet.patroni import Cluster
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.node import Found, Node
 
 SERVICE = "service="
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
-from pgsweep.core.age import STOP_AGE
-from pgsweep.fleet.citus import Origin
-from pgsweep.fleet.node import Node
-from pgsweep.model import Blocker, DatabaseAge, Server, Status
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.citus import Origin
+    from pgsweep.fleet.node import Node
+    from pgsweep.model import Blocker, DatabaseAge, RecoveryConflict, Server, Status
 
 FARTHEST_DAYS = 36_500.0
 
@@ -66,7 +69,7 @@ class NodeReading:
         """Return the days until the server stops writing, at the present rate."""
         if self.oldest is None or not self.xids_per_s or self.xids_per_s <= 0:
             return None
-        days = max(0, STOP_AGE - self.oldest.xid_age) / self.xids_per_s / 86400
+        days = max(0, compute.STOP_AGE - self.oldest.xid_age) / self.xids_per_s / 86400
         return days if days <= FARTHEST_DAYS else None
 
     @property
@@ -102,3 +105,13 @@ class Row:
         if self.reading is None:
             return ""
         return "standby" if self.reading.server.in_recovery else "primary"
+
+
+def oldest_of(blockers: Iterable[Blocker]) -> Blocker | None:
+    """Return the holder that holds the horizon back the most."""
+    return max(blockers, key=lambda row: row.age or 0, default=None)
+
+
+def cancelled(conflicts: Iterable[RecoveryConflict]) -> int:
+    """Return how many queries were cancelled on a standby."""
+    return sum(row.cancelled or 0 for row in conflicts)

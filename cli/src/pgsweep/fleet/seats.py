@@ -9,13 +9,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pgsweep import db, errors
-from pgsweep.db import Session
-from pgsweep.fleet.asking import Answer, Deadline, answers
-from pgsweep.fleet.node import Node
+from pgsweep.fleet.asking import Deadline, answers
 from pgsweep.fleet.providers import target_of
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.asking import Answer
+    from pgsweep.fleet.node import Node
 
 T = TypeVar("T")
 

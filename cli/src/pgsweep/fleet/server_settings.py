@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import errors
-from pgsweep.db import Session
 from pgsweep.fleet import arrival, patroni
-from pgsweep.fleet.node import Node
-from pgsweep.fleet.patroni import Cluster
 from pgsweep.page import Page
 from pgsweep.render import as_json
 from pgsweep.tune import change
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.patroni import Cluster
 
 # A member writes its files within Patroni's loop_wait. This is for the rest.
 RELOAD_S = 3.0

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
-from pgsweep.db import Session
 from pgsweep.fleet import citus
-from pgsweep.fleet.citus import Shard
-from pgsweep.fleet.node import STANDBYS, Node
-from pgsweep.fleet.providers import Fleet
-from pgsweep.fleet.seats import Seats
+from pgsweep.fleet.node import STANDBYS
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.citus import Shard
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.providers import Fleet
+    from pgsweep.fleet.seats import Seats
 
 
 @dataclass(frozen=True)

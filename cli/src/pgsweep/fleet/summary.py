@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
-from pgsweep.core.age import STOP_AGE
 from pgsweep.core.blockers import described
 from pgsweep.fleet.node import PRIMARIES
-from pgsweep.fleet.reading import NodeReading, Row
-from pgsweep.model import Database, LastHour, StatusReport
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.reading import NodeReading, Row
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def skew(known: Sequence[tuple[float, str]]) -> Skew | None:
 
 def wraparound_pct(age: int) -> float:
     """Return how far an age is on the way to where the server stops writing."""
-    return 100.0 * age / STOP_AGE
+    return 100.0 * age / compute.STOP_AGE
 
 
 def _problems(rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
@@ -124,7 +125,9 @@ def node_problems(row: Row) -> tuple[str, ...]:
     reading = _read(row)
     found = list(_role_problems(row, reading))
     if reading.status is not None:
-        found += compute.problems(_report(reading))
+        found += compute.server_problems(
+            reading.server, reading.status, reading.oldest, reading.blocker
+        )
         if reading.status.overdue:
             count = compute.plural(reading.status.overdue, "table")
             waited = "has" if reading.status.overdue == 1 else "have"
@@ -155,36 +158,3 @@ def _role_problems(row: Row, reading: NodeReading) -> Sequence[str]:
     if role in ("replica", "sync_standby", "quorum_standby") and not reading.server.in_recovery:
         return (f"it takes writes, although {row.node.provider} says that it is {role}",)
     return ()
-
-
-def _report(reading: NodeReading) -> StatusReport:
-    """Return what `status` would look at, as far as it was read here."""
-    assert reading.status is not None
-    oldest = reading.oldest
-    databases = (
-        (
-            Database(
-                datid=oldest.datid,
-                datname=oldest.datname,
-                ours=None,
-                reason=None,
-                relations=None,
-                due=None,
-                dead_tuples=None,
-                xid_age=oldest.xid_age,
-                mxid_age=oldest.mxid_age,
-                workers=None,
-                last_visit=None,
-                next_visit=None,
-            ),
-        )
-        if oldest
-        else ()
-    )
-    return StatusReport(
-        server=reading.server,
-        status=reading.status,
-        last_hour=LastHour(runs=0, tuples_removed=0, failed=0, cancelled=0),
-        databases=databases,
-        blockers=(reading.blocker,) if reading.blocker else (),
-    )

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgsweep.db import Session
 from pgsweep.fleet import parts, spread, view
-from pgsweep.fleet.node import STANDBYS, Node
-from pgsweep.fleet.parts import SpreadTable
-from pgsweep.fleet.providers import Fleet
-from pgsweep.fleet.seats import Seats
+from pgsweep.fleet.node import STANDBYS
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.parts import SpreadTable
+    from pgsweep.fleet.providers import Fleet
+    from pgsweep.fleet.seats import Seats
 
 
 @dataclass(frozen=True)

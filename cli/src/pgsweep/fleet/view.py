@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgsweep.db import Session
 from pgsweep.fleet import reader
-from pgsweep.fleet.asking import Answer
-from pgsweep.fleet.citus import Origin, gpid_of
-from pgsweep.fleet.node import Node
-from pgsweep.fleet.providers import Fleet
-from pgsweep.fleet.reading import NodeReading, Row
-from pgsweep.fleet.seats import Seats
+from pgsweep.fleet.citus import gpid_of
+from pgsweep.fleet.reading import Row
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.asking import Answer
+    from pgsweep.fleet.citus import Origin
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.providers import Fleet
+    from pgsweep.fleet.reading import NodeReading
+    from pgsweep.fleet.seats import Seats
 
 
 def look(

@@ -7,8 +7,10 @@ HOT.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from pgsweep.lab.session import LabSession
+if TYPE_CHECKING:
+    from pgsweep.lab.session import LabSession
 
 TABLES = 6
 # The seed's vacuums ran with this delay.

@@ -8,14 +8,17 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pgsweep.connection import with_dbname
 from pgsweep.errors import ServerError, UsageError
 from pgsweep.interrupts import Interrupts
 from pgsweep.lab import serverlog
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, pg_config_value
+from pgsweep.lab.server import SUPERUSER, pg_config_value
 from pgsweep.lab.session import LabSession
+
+if TYPE_CHECKING:
+    from pgsweep.lab.server import ThrowawayServer
 
 DATABASE = "pgsweep_bench"
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
-from pgsweep.metrics.family import MB, Sample, gauge, gauges, moment, scaled, states
-from pgsweep.metrics.reading import Reading
-from pgsweep.model import Limit, Step
+from pgsweep.metrics.family import MB, gauge, gauges, moment, scaled, states
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.family import Sample
+    from pgsweep.metrics.reading import Reading
+    from pgsweep.model import Limit, Step
 
 # The units of sweep.budget, with the base unit of each and what it is a multiple of.
 UNITS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
@@ -12,11 +13,13 @@ from prometheus_client.registry import Collector
 from pgsweep.metrics.budget import budget
 from pgsweep.metrics.health import health
 from pgsweep.metrics.horizon import horizon, wraparound
-from pgsweep.metrics.reading import Health, Reading
 from pgsweep.metrics.runs import runs
 from pgsweep.metrics.server import server
 from pgsweep.metrics.tables import tables
 from pgsweep.metrics.vacuums import vacuums
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.reading import Health, Reading
 
 
 def families(reading: Reading | None, state: Health, limit: int) -> Iterator[Metric]:

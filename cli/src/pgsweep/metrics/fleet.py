@@ -7,19 +7,22 @@ node there is a fixed number of series, and a silent one has `pgsweep_up` alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
-from pgsweep import __version__
-from pgsweep.core.age import STOP_AGE
+from pgsweep import __version__, compute
 from pgsweep.core.rates import when
-from pgsweep.fleet.lookout import Seen
-from pgsweep.fleet.node import Node
-from pgsweep.fleet.reading import NodeReading, Row
 from pgsweep.fleet.summary import node_problems
-from pgsweep.metrics.family import MB, Value, counter, counters, gauge, gauges, moment, scaled
+from pgsweep.metrics.family import MB, counter, counters, gauge, gauges, moment, scaled
 from pgsweep.metrics.server import MODES
-from pgsweep.model import Status
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.lookout import Seen
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.reading import NodeReading, Row
+    from pgsweep.metrics.family import Value
+    from pgsweep.model import Status
 
 OF_NODE = ("node", "group")
 # No fleet makes more series than those of so many nodes.
@@ -275,7 +278,7 @@ def _ages(rows: Sequence[Row]) -> Iterator[Metric]:
 
 
 def _left(reading: NodeReading) -> int | None:
-    return None if reading.xid_age is None else STOP_AGE - reading.xid_age
+    return None if reading.xid_age is None else compute.STOP_AGE - reading.xid_age
 
 
 def _end(reading: NodeReading) -> float | None:

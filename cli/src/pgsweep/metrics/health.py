@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
 from pgsweep import __version__
 from pgsweep.metrics.family import counter, counters, gauge, gauges
-from pgsweep.metrics.reading import Health
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.reading import Health
 
 
 def health(state: Health) -> Iterator[Metric]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
+from pgsweep import compute
 from pgsweep.compute import held_since
-from pgsweep.core.age import STOP_AGE
 from pgsweep.core.rates import when
-from pgsweep.metrics.family import REST, Sample, gauge, gauges, moment, most, seconds_since
-from pgsweep.metrics.reading import Reading
-from pgsweep.model import Blocker, DatabaseAge
+from pgsweep.metrics.family import REST, gauge, gauges, moment, most, seconds_since
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.family import Sample
+    from pgsweep.metrics.reading import Reading
+    from pgsweep.model import Blocker, DatabaseAge
 
 KINDS = (
     "transaction",
@@ -93,8 +97,8 @@ def wraparound(reading: Reading, limit: int) -> Iterator[Metric]:
         _ages(reading.ages, "mxid_age", limit),
     )
     left = {
-        "xid": STOP_AGE - max(row.xid_age for row in reading.ages),
-        "mxid": STOP_AGE - max(row.mxid_age for row in reading.ages),
+        "xid": compute.STOP_AGE - max(row.xid_age for row in reading.ages),
+        "mxid": compute.STOP_AGE - max(row.mxid_age for row in reading.ages),
     }
     yield from gauges(
         "pgsweep_wraparound_left_ids",

@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import core_views, errors
 from pgsweep.db import Session, Views
 from pgsweep.metrics.reading import Outcome, Reading
 from pgsweep.metrics.runs import not_less
 from pgsweep.metrics.xid_samples import XidSamples
-from pgsweep.model import Cluster, DeadTuples, IdRates, QueueWait, Totals
+from pgsweep.model import IdRates
+
+if TYPE_CHECKING:
+    from pgsweep.model import Cluster, DeadTuples, QueueWait, Totals
 
 # All tables of the database are looked at so rarely, in seconds. With the extension the queue tells
 # what is due. If a look takes long the next one comes later still, so that looks take no more than

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from pgsweep.model import (
-    Blocker,
-    Cluster,
-    Database,
-    DatabaseAge,
-    DeadTuples,
-    Feature,
-    IdRates,
-    Limit,
-    Progress,
-    QueueWait,
-    RecoveryConflict,
-    Status,
-    Step,
-    Totals,
-)
+if TYPE_CHECKING:
+    from pgsweep.model import (
+        Blocker,
+        Cluster,
+        Database,
+        DatabaseAge,
+        DeadTuples,
+        Feature,
+        IdRates,
+        Limit,
+        Progress,
+        QueueWait,
+        RecoveryConflict,
+        Status,
+        Step,
+        Totals,
+    )
 
 
 @dataclass(frozen=True)

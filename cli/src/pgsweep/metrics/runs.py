@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
 from pgsweep.metrics.family import Value, counters, gauge, moment
-from pgsweep.metrics.reading import Reading
 from pgsweep.model import Totals
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.reading import Reading
 
 Figure = tuple[str, str, Callable[[Totals], Value]]
 

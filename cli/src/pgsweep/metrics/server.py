@@ -6,12 +6,15 @@ All of it is pure.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
 from pgsweep.metrics.family import counter, counters, gauge, gauges, moment, scaled, states
-from pgsweep.metrics.reading import Reading
-from pgsweep.model import Cluster, Status
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.reading import Reading
+    from pgsweep.model import Cluster, Status
 
 MODES = ("off", "observe", "act")
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
-from pgsweep.metrics.family import REST, Sample, gauge, gauges, moment, most, seconds_since
-from pgsweep.metrics.reading import Reading
+from pgsweep.metrics.family import REST, gauge, gauges, moment, most, seconds_since
 from pgsweep.metrics.vacuums import TABLE
-from pgsweep.model import Database, DeadTuples, QueueWait
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.family import Sample
+    from pgsweep.metrics.reading import Reading
+    from pgsweep.model import Database, DeadTuples, QueueWait
 
 # What a table in the queue waits for begins with one of these.
 WAITS = {

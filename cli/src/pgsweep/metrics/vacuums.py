@@ -6,12 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
-from pgsweep.metrics.family import MB, REST, Value, gauges, scaled, seconds_since
-from pgsweep.metrics.reading import Reading
-from pgsweep.model import Progress
+from pgsweep.metrics.family import MB, REST, gauges, scaled, seconds_since
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.family import Value
+    from pgsweep.metrics.reading import Reading
+    from pgsweep.model import Progress
 
 STARTERS = ("autovacuum", "autovacuum_wraparound", "manual", "sweep")
 TABLE = ("datname", "schemaname", "relname")

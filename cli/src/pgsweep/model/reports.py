@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from pgsweep.model.history import HourOfTable, LastHour, Span
-from pgsweep.model.server import (
-    Blocker,
-    CoreStatus,
-    Database,
-    DatabaseAge,
-    Feature,
-    Limit,
-    Server,
-    Status,
-    Step,
-)
-from pgsweep.model.tables import Decision, TableKey, Waiting
-from pgsweep.model.vacuums import Progress, Run
+if TYPE_CHECKING:
+    from pgsweep.model.history import HourOfTable, LastHour, Span
+    from pgsweep.model.server import (
+        Blocker,
+        CoreStatus,
+        Database,
+        DatabaseAge,
+        Feature,
+        Limit,
+        Server,
+        Status,
+        Step,
+    )
+    from pgsweep.model.tables import Decision, TableKey, Waiting
+    from pgsweep.model.vacuums import Progress, Run
 
 
 @dataclass(frozen=True)

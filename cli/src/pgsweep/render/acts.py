@@ -8,14 +8,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.core.blockers import identifier
-from pgsweep.model import Progress, TableName, TableSetting, Waiting
+from pgsweep.model import TableSetting
 from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.model import Progress, TableName, Waiting
 
 UNDO = "undo    "
 MORE = "see     "

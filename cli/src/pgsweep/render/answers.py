@@ -5,22 +5,24 @@ So does status without the extension.
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.core.blockers import described
-from pgsweep.core.overview import Overview
-from pgsweep.model import Blocker, Call, Cause, Decision, Table, Waiting
-from pgsweep.render import grid, text
+from pgsweep.model import Blocker, Call, Decision, Table, Waiting
+from pgsweep.render import grid, paragraph, text
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.core.overview import Overview
+    from pgsweep.model import Cause
 
 INDENT = "    "
 LABEL = 10
-LEAST_ROOM = 30
 DECISION_STYLE = {
     "due": "bold yellow",
     "vacuum": "bold yellow",
@@ -122,7 +124,7 @@ def cause_lines(causes: Sequence[Cause], width: int) -> list[Text]:
     for cause in causes:
         head = f"{cause.relation or text.UNKNOWN}: {cause.verdict or ''}"
         if head != before:
-            lines += _wrapped(head, width, "", INDENT, "bold")
+            lines += paragraph.wrapped(head, width, "", INDENT, "bold")
         before = head
         number = f"{cause.rank}."
         lines += _part("cause", cause.cause, width, f"{number:<{len(INDENT)}}")
@@ -136,7 +138,7 @@ def _part(label: str, value: str | None, width: int, lead: str = INDENT) -> list
     if not value:
         return []
     first = f"{lead}{label:<{LABEL}}"
-    return _wrapped(value, width, first, " " * len(first))
+    return paragraph.wrapped(value, width, first, " " * len(first))
 
 
 def _statement(label: str, value: str | None) -> list[Text]:
@@ -145,14 +147,6 @@ def _statement(label: str, value: str | None) -> list[Text]:
         return []
     clean = text.printable(" ".join(value.split()))
     return [Text.assemble(f"{INDENT}{label:<{LABEL}}", (clean, "bold green"), no_wrap=True)]
-
-
-def _wrapped(value: str, width: int, first: str, rest: str, style: str = "") -> list[Text]:
-    clean = text.printable(" ".join(value.split()))
-    room = max(LEAST_ROOM, width - len(rest))
-    parts = textwrap.wrap(clean, room) or [""]
-    lines = [Text.assemble(first, (parts[0], style))]
-    return [*lines, *(Text.assemble(rest, (part, style)) for part in parts[1:])]
 
 
 # -- blockers --------------------------------------------------------------------
@@ -252,14 +246,6 @@ def _horizon(blocker: Blocker | None, dbname: str, now: datetime) -> str:
     since = f" for {text.duration(now - blocker.since)}" if blocker.since else ""
     age = compute.old(blocker.age)
     return f"held{since} by {described(blocker, dbname)}, {age}"
-
-
-def note_lines(notes: Iterable[str], width: int) -> list[Text]:
-    """Return what is said about an answer from core's views, below it."""
-    lines: list[Text] = []
-    for note in notes:
-        lines += _wrapped(note, width, "", "", "dim")
-    return [Text(), *lines] if lines else []
 
 
 # -- what is next ----------------------------------------------------------------

@@ -9,13 +9,13 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import compute
-from pgsweep.checks import Check, exit_code
-from pgsweep.core.overview import Overview
-from pgsweep.model import Limit, StatusReport, Step
-from pgsweep.nagios import BY_NAME, Outcome
+
+if TYPE_CHECKING:
+    from pgsweep.core.overview import Overview
+    from pgsweep.model import Limit, StatusReport, Step
 
 
 def _default(value: object) -> object:
@@ -67,44 +67,3 @@ def budget(limits: Sequence[Limit], steps: Sequence[Step]) -> str:
 def core_status(found: Overview) -> str:
     """Return the object that `status --json` prints where there is no extension."""
     return dump({**dataclasses.asdict(found), "status": None})
-
-
-def check(outcome: Outcome) -> str:
-    """Return the object that `check --json` prints."""
-    rules = outcome.rules
-    return dump(
-        {
-            "exit_code": outcome.state.value,
-            "state": outcome.state.name,
-            "text": outcome.text,
-            "figures": [
-                {
-                    "name": figure.name,
-                    "value": figure.value,
-                    "unit": BY_NAME[figure.name].unit,
-                    "warning": rules.warning[figure.name] if rules else None,
-                    "critical": rules.critical[figure.name] if rules else None,
-                    "text": figure.text,
-                }
-                for figure in outcome.figures
-            ],
-        }
-    )
-
-
-def doctor(checks: tuple[Check, ...]) -> str:
-    """Return the object that `doctor --json` prints."""
-    return dump(
-        {
-            "exit_code": exit_code(checks),
-            "checks": [
-                {
-                    "level": check.level.label.lower(),
-                    "subject": check.subject,
-                    "text": check.text,
-                    "fix": list(check.fix),
-                }
-                for check in checks
-            ],
-        }
-    )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.compute import Line
-from pgsweep.model import Database, Progress, Run, Server
+from pgsweep.model import Database, Run
 from pgsweep.render import text, worths
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.model import Progress, Server
 
 BAR_WIDTH = 10
 # Over a shorter time than this a rate is the noise of one or two pages.

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.core.blockers import described
-from pgsweep.fleet.acting import Outcome, State
-from pgsweep.fleet.causes import CauseGroup
-from pgsweep.fleet.parts import SpreadTable, total
-from pgsweep.fleet.reading import NodeReading, Row
-from pgsweep.fleet.summary import Skew, Summary, wraparound_pct
-from pgsweep.render import acts, grid, text
+from pgsweep.fleet.reading import Row
+from pgsweep.fleet.summary import wraparound_pct
+from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.reading import NodeReading
+    from pgsweep.fleet.summary import Skew, Summary
 
 LABEL = 11
 MODE_STYLE = {"act": "green", "core": "cyan", "off": "bold yellow"}
@@ -29,7 +29,6 @@ SHORT_ROLES = {
     "standby_leader": "stdby ldr",
 }
 MOST_PROBLEMS = 8
-MOST_FIXES = 6
 
 
 def columns() -> tuple[Column[Row], ...]:
@@ -233,120 +232,3 @@ def labelled(label: str, value: str, width: int, style: str = "") -> list[Text]:
     parts = textwrap.wrap(clean, max(20, width - LABEL)) or [""]
     first = Text.assemble((label.ljust(LABEL), "bold"), (parts[0], style))
     return [first, *(Text.assemble(" " * LABEL, (part, style)) for part in parts[1:])]
-
-
-# -- tables ------------------------------------------------------------------------
-
-
-def table_columns() -> tuple[Column[SpreadTable], ...]:
-    """Return the columns of tables that are spread over nodes."""
-    return (
-        Column[SpreadTable]("TABLE", lambda row: row.table, 16, flex=True, most=40, keep_end=True),
-        Column[SpreadTable]("PARTS", lambda row: text.count(row.parts), 5, right=True),
-        Column[SpreadTable]("NODES", lambda row: text.count(row.nodes), 5, True, 2),
-        Column[SpreadTable]("DUE", _parts_due, 5, right=True),
-        Column[SpreadTable]("DEAD", lambda row: text.count(row.dead_tuples), 6, right=True),
-        Column[SpreadTable]("PAGES", lambda row: text.count(row.pages), 6, True, 3),
-        Column[SpreadTable]("SKEW", _table_skew, 5, right=True),
-        Column[SpreadTable]("WORST", lambda row: row.worst.name, 12, flex=True, most=40),
-        Column[SpreadTable]("ON", lambda row: row.worst.node, 12, flex=True, most=30),
-    )
-
-
-def _parts_due(row: SpreadTable) -> Text:
-    return Text(text.count(row.due), style="bold yellow" if row.due else "")
-
-
-def _table_skew(row: SpreadTable) -> str:
-    times = row.skew.times if row.skew else None
-    return text.UNKNOWN if times is None else f"{min(times, 999):.1f}"
-
-
-def table_lines(rows: Sequence[SpreadTable], limit: int, width: int) -> list[Text]:
-    """Return tables, one line each, and how much there is in all."""
-    if not rows:
-        return [Text("there are no tables")]
-    layout = grid.fit(table_columns(), width)
-    shown = rows[:limit]
-    left = f", {len(shown):,} shown" if len(shown) < len(rows) else ""
-    end = Text(f"{total(rows)}{left}", style="dim")
-    return [grid.header(layout), *(grid.row(layout, row) for row in shown), end]
-
-
-# -- causes ------------------------------------------------------------------------
-
-
-def cause_lines(
-    groups: Sequence[CauseGroup], table: str, spread: tuple[int, int], width: int
-) -> list[Text]:
-    """Return why a table is not vacuumed, equal causes once, with each fix's node.
-
-    `spread` is over how many parts on how many nodes it is.
-    """
-    parts, nodes = spread
-    where = f"{compute.plural(parts, 'part')} on {compute.plural(nodes, 'node')}"
-    out = [Text(text.printable(f"{table}: {where}"), style="bold")]
-    if not groups:
-        return [*out, Text("nothing keeps it from being vacuumed")]
-    for number, group in enumerate(groups, start=1):
-        of = group.evidence_of
-        share = f"{len(group.parts)} of {parts} parts, on {_some(group.nodes)}"
-        out += labelled(f"{number}.", f"{group.verdict} ({share})", width, "bold")
-        out += labelled("  cause", group.cause, width)
-        out += labelled("  evidence", f"{of.part} on {of.node}: {group.evidence}", width)
-        for fix in group.fixes[:MOST_FIXES]:
-            # A statement stays whole because it is to be copied.
-            clean = text.printable(" ".join(fix.fix.split()))
-            on = text.printable(f"on {fix.node}: ")
-            out.append(Text.assemble("  fix".ljust(LABEL), on, (clean, "bold green")))
-        if len(group.fixes) > MOST_FIXES:
-            more = f"and {len(group.fixes) - MOST_FIXES} more, which --json has"
-            out += labelled("", more, width)
-        out += labelled("  risk", group.risk, width) if group.risk else []
-    return out
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-# -- acts --------------------------------------------------------------------------
-
-STATE_STYLE = {
-    State.DONE: "bold green",
-    State.NOTHING: "yellow",
-    State.SKIPPED: "dim",
-    State.FAILED: "bold red",
-    State.UNKNOWN: "bold red",
-}
-
-
-def shell(words: Sequence[str]) -> str:
-    """Return a command as a shell takes it."""
-    return text.printable(shlex.join(words))
-
-
-def outcome_lines(
-    outcomes: Sequence[Outcome],
-    undo: Sequence[Sequence[str]],
-    retry: Sequence[str],
-    run: Sequence[Sequence[str]],
-    width: int,
-) -> list[Text]:
-    """Return each node's answer, and the commands that undo it and that try again."""
-    names = min(30, max((cell_len(one.node.name) for one in outcomes), default=4))
-    out: list[Text] = []
-    for one in outcomes:
-        name = text.cut(text.printable(one.node.name), names)
-        head = Text.assemble(name, " " * (names - cell_len(name) + 1))
-        head.append(f"{one.state.value:<8}", style=STATE_STYLE[one.state])
-        clean = text.printable(" ".join(one.said.split()))
-        said = textwrap.wrap(clean, max(20, width - head.cell_len)) or [""]
-        out.append(Text.assemble(head, said[0]))
-        out += [Text(" " * head.cell_len + part) for part in said[1:]]
-    # Commands stay whole because they are to be copied.
-    for label, commands in (("run", run), ("undo", undo), ("retry", [retry] if retry else [])):
-        for words in commands:
-            line = shell(words) if label == "run" else acts.command(*words)
-            out.append(Text.assemble(f"{label:<8}", (line, "bold green")))
-    return out

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pgsweep.fleet.acting import Outcome
-from pgsweep.fleet.node import Node
-from pgsweep.fleet.reading import Row
-from pgsweep.fleet.summary import Skew, Summary, node_problems
-from pgsweep.render import acts, as_json
+from pgsweep.fleet.summary import node_problems
+from pgsweep.render import as_json
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.reading import Row
+    from pgsweep.fleet.summary import Skew, Summary
 
 _NODE = (
     *("name", "group", "role", "host", "port", "host_id", "provider", "state"),
@@ -86,30 +88,5 @@ def document(rows: Sequence[Row], found: Summary, notes: Sequence[str]) -> str:
                 "problems": [{"node": node, "problem": what} for node, what in found.problems],
             },
             "notes": list(notes),
-        }
-    )
-
-
-def outcomes(
-    found: Sequence[Outcome],
-    undo: Sequence[Sequence[str]],
-    retry: Sequence[str],
-    run: Sequence[Sequence[str]],
-) -> str:
-    """Return the object that acts print: each node's answer, and commands to copy."""
-    return as_json.dump(
-        {
-            "nodes": [
-                {
-                    **node(one.node),
-                    "outcome": one.state.value,
-                    "said": one.said,
-                    "answers": list(one.documents),
-                }
-                for one in found
-            ],
-            "undo": [acts.command(*words) for words in undo],
-            "retry": acts.command(*retry) if retry else None,
-            "run": [shlex.join(words) for words in run],
         }
     )

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep.core.blockers import described
-from pgsweep.fleet.lookout import Seen
-from pgsweep.fleet.reading import Row
 from pgsweep.fleet.summary import node_problems, summary
 from pgsweep.render import fleet, grid, text
-from pgsweep.render.header import Part, segments
+from pgsweep.render.header import segments
 from pgsweep.render.screen import SELECTED, keys_line, visible
-from pgsweep.tui.fleet_state import FleetUi, order_name
+from pgsweep.tui.fleet_state import order_name
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.lookout import Seen
+    from pgsweep.fleet.reading import Row
+    from pgsweep.render.header import Part
+    from pgsweep.tui.fleet_state import FleetUi
 
 HEADER_LINES = 5
 DETAIL_LINES = 3

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute
 from pgsweep.core.blockers import described
-from pgsweep.model import CoreStatus, Limit, Server, Snapshot, Status
 from pgsweep.render import text
-from pgsweep.tui.state import UiState
+
+if TYPE_CHECKING:
+    from pgsweep.model import CoreStatus, Limit, Server, Snapshot, Status
+    from pgsweep.tui.state import UiState
 
 # A piece of a line: its text, its style, and how soon it is left out. 0 always stays.
 Part = tuple[str, str, int]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
 from pgsweep import compute
-from pgsweep.checks import Check, Level
+from pgsweep.checks import Level
 from pgsweep.core.blockers import described
-from pgsweep.model import Database, Progress, Run, Server, StatusReport
 from pgsweep.render import columns, grid, text
+
+if TYPE_CHECKING:
+    from pgsweep.checks import Check
+    from pgsweep.model import Database, Progress, Run, Server, StatusReport
 
 T = TypeVar("T")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.text import Text
 
 from pgsweep import compute
-from pgsweep.model import Database, Run, Snapshot, Waiting
 from pgsweep.render import answers, columns, grid, text
 from pgsweep.tui import orders
-from pgsweep.tui.state import Panel, Question, UiState, Verb, keys_of, panels, waiting_key
+from pgsweep.tui.state import Panel, Verb, keys_of, panels, waiting_key
+
+if TYPE_CHECKING:
+    from pgsweep.model import Database, Run, Snapshot, Waiting
+    from pgsweep.tui.state import Question, UiState
 
 T = TypeVar("T")
 

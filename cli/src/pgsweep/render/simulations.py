@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import simulation
 from pgsweep.render import as_json, grid, text
 from pgsweep.render.grid import Column
-from pgsweep.simulation import Answer, Line, Sums
+
+if TYPE_CHECKING:
+    from pgsweep.simulation import Answer, Line, Sums
 
 MOST_WIDTH = 110
 

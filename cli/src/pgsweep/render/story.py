@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pgsweep.model import Decision, HourOfTable, Run, TableHistory, TableKey
-from pgsweep.render import columns, grid, text
-from pgsweep.render.answers import note_lines
+from pgsweep.model import HourOfTable, Run
+from pgsweep.render import columns, grid, paragraph, text
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.model import Decision, TableHistory, TableKey
 
 
 def title(key: TableKey) -> str:
@@ -33,7 +36,7 @@ def lines(history: TableHistory | None, width: int) -> list[Text]:
     if history.hours:
         hours = grid.fit(hour_columns(), width)
         out += [Text(), grid.header(hours), *(grid.row(hours, row) for row in history.hours)]
-    return [*out, *note_lines(history.notes, width)]
+    return [*out, *paragraph.notes(history.notes, width)]
 
 
 def decision(row: Decision, now: datetime, width: int) -> Text:

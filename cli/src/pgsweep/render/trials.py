@@ -5,13 +5,16 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute, trial
-from pgsweep.model import TriedTable
 from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.model import TriedTable
 
 OTHERS = "(all other tables)"
 MOST_WIDTH = 110

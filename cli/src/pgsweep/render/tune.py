@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -12,11 +13,14 @@ from pgsweep.compute import plural
 from pgsweep.render import as_json, grid, text
 from pgsweep.render.grid import Column
 from pgsweep.tune import settings
-from pgsweep.tune.advice import FAR, Verdict
-from pgsweep.tune.answer import Answer
+from pgsweep.tune.advice import FAR
 from pgsweep.tune.model import Point
-from pgsweep.tune.settings import Change
-from pgsweep.tune.targets import Targets
+
+if TYPE_CHECKING:
+    from pgsweep.tune.advice import Verdict
+    from pgsweep.tune.answer import Answer
+    from pgsweep.tune.settings import Change
+    from pgsweep.tune.targets import Targets
 
 LABEL_WIDTH = 11
 PLOT_LINES, PLOT_WIDTH = 10, 72

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute
-from pgsweep.model import Run, Worth
+from pgsweep.model import Worth
 from pgsweep.render import grid, text
 from pgsweep.render.grid import Column
+
+if TYPE_CHECKING:
+    from pgsweep.model import Run
 
 NONE = (
     "No table's index scans are followed yet. A table is followed after a look at all tables, "

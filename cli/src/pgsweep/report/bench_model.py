@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pgsweep.bench import verdict
-from pgsweep.bench.result import Experiment, Metric, Result, Variant
-from pgsweep.bench.verdict import Comparison
 from pgsweep.compute import plural
 from pgsweep.report.words import (
     Cell,
@@ -20,6 +19,10 @@ from pgsweep.report.words import (
     when,
     with_unit,
 )
+
+if TYPE_CHECKING:
+    from pgsweep.bench.result import Experiment, Metric, Result, Variant
+    from pgsweep.bench.verdict import Comparison
 
 # pg_sweep's settings begin with this. Without the mode pg_sweep would do nothing.
 OWN_SETTINGS, MODE = "sweep.", "sweep.mode"

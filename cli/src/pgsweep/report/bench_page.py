@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from pgsweep.bench.result import Series
 from pgsweep.report import bench_plots, day_plot, page, palette
-from pgsweep.report.bench_model import Report, Row, Section, Tally, result_label
-from pgsweep.report.svg import Plot
+from pgsweep.report.bench_model import result_label
 from pgsweep.report.words import capital, with_unit
+
+if TYPE_CHECKING:
+    from pgsweep.bench.result import Series
+    from pgsweep.report.bench_model import Report, Row, Section, Tally
+    from pgsweep.report.svg import Plot
 
 BETTER = {"lower": "less is better", "higher": "more is better", "info": "for information"}
 # This many of the better figures stand beside the worse ones at least. More are folded away.

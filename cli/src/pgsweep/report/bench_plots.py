@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgsweep.bench.result import Series
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
+from pgsweep.report.svg import NARROW_PX, draw, values_axis
 from pgsweep.report.words import SIGNS, capital
+
+if TYPE_CHECKING:
+    from pgsweep.bench.result import Series
+    from pgsweep.report.svg import Plot, Spec
 
 # Beyond it a bar is cut off, and what it stands for is written beside it.
 MOST_TIMES = 32.0

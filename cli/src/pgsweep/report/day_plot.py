@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pgsweep.bench.result import Series, Variant
 from pgsweep.report import palette
-from pgsweep.report.bench_model import Section
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
+from pgsweep.report.svg import NARROW_PX, draw, values_axis
+
+if TYPE_CHECKING:
+    from pgsweep.bench.result import Series, Variant
+    from pgsweep.report.bench_model import Section
+    from pgsweep.report.svg import Plot, Spec
 
 NAME = "day"
 HOURS = 24

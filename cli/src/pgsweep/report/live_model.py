@@ -9,14 +9,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core.blockers import described
-from pgsweep.model import Blocker, Database, Day, Decision, Run, Span, StatusReport
+from pgsweep.model import StatusReport
 from pgsweep.render import text
 from pgsweep.report import live_span, live_sums
 from pgsweep.report.live_plots import WHO
-from pgsweep.report.live_sums import TableTotal
+
+if TYPE_CHECKING:
+    from pgsweep.model import Blocker, Database, Day, Decision, Run, Span
+    from pgsweep.report.live_sums import TableTotal
 
 MOST_ROWS = 25
 # Who has held the horizon for less than this is gone when the page is read.

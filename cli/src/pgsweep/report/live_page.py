@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from pgsweep.model import Day
+from typing import TYPE_CHECKING
+
 from pgsweep.report import live_model, live_plots, page
+
+if TYPE_CHECKING:
+    from pgsweep.model import Day
 
 
 def html(day: Day) -> str:

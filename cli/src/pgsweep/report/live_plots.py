@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from pgsweep.model import Day
 from pgsweep.render import text
 from pgsweep.report import live_span, live_sums
-from pgsweep.report.live_sums import STARTERS, TableTotal
+from pgsweep.report.live_sums import STARTERS
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw, values_axis
+from pgsweep.report.svg import NARROW_PX, draw, values_axis
+
+if TYPE_CHECKING:
+    from pgsweep.model import Day
+    from pgsweep.report.live_sums import TableTotal
+    from pgsweep.report.svg import Plot, Spec
 
 MOST_TABLES = 16
 TALL_PX = 42

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from pgsweep.model import CountedHour, Day, HourOfAll, Span
+if TYPE_CHECKING:
+    from pgsweep.model import CountedHour, Day, HourOfAll, Span
 
 MB = 1024 * 1024
 HOUR = timedelta(hours=1)

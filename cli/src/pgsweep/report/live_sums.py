@@ -6,10 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
-from pgsweep.model import Day, HourOfOne, HourOfTable, Progress, Run
+from pgsweep.model import Progress, Run
 from pgsweep.report import live_span
+
+if TYPE_CHECKING:
+    from pgsweep.model import Day, HourOfOne, HourOfTable
 
 MB = 1024 * 1024
 # This span is shown even if all vacuums ran within seconds.

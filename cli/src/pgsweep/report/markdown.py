@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from pgsweep.report.bench_model import Report, Section, Since, result_label
-from pgsweep.report.live_model import Table, Today
-from pgsweep.report.words import JUDGEMENTS, SIGNS, Cell, capital
+from pgsweep.report.bench_model import result_label
+from pgsweep.report.words import JUDGEMENTS, SIGNS, capital
+
+if TYPE_CHECKING:
+    from pgsweep.report.bench_model import Report, Section, Since
+    from pgsweep.report.live_model import Table, Today
+    from pgsweep.report.words import Cell
 
 # Markdown or HTML would take these for its own.
 ESCAPED = "\\`*_<>|[]#&"

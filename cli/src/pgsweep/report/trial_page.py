@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pgsweep import trial
-from pgsweep.model import Server, TriedTable
 from pgsweep.render import text, trials
-from pgsweep.render.grid import Column as GridColumn
 from pgsweep.render.grid import titled
 from pgsweep.report import page
 from pgsweep.report.live_model import MOST_ROWS, Column, Table
+
+if TYPE_CHECKING:
+    from pgsweep.model import Server, TriedTable
+    from pgsweep.render.grid import Column as GridColumn
 
 
 def html(rows: Sequence[TriedTable], server: Server, mode: str | None) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep.report import palette
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import Spec, draw, values_axis
-from pgsweep.tune.answer import Answer
+from pgsweep.report.svg import draw, values_axis
+
+if TYPE_CHECKING:
+    from pgsweep.report.svg import Spec
+    from pgsweep.tune.answer import Answer
 
 CURVE_POINTS = 60
 

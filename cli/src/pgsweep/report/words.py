@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pgsweep.bench import verdict
-from pgsweep.bench.result import Metric
-from pgsweep.bench.verdict import Comparison, Summary
+
+if TYPE_CHECKING:
+    from pgsweep.bench.result import Metric
+    from pgsweep.bench.verdict import Comparison, Summary
 
 SIGNS = {"better": "▲", "worse": "▼", "same": "=", "unknown": "?", "info": ""}
 JUDGEMENTS = {

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from pgsweep import compute, errors
-from pgsweep.db import Session
-from pgsweep.model import Progress
 from pgsweep.render.text import printable
-from pgsweep.serve.desk import BusyError, Desk
+from pgsweep.serve.desk import BusyError
 from pgsweep.serve.logs import say
-from pgsweep.serve.pages import NOW_S, PATIENCE_S, Pages
-from pgsweep.serve.signing import Form, RefusedError, Signing, local, read_form
+from pgsweep.serve.pages import NOW_S, PATIENCE_S
+from pgsweep.serve.signing import RefusedError, local, read_form
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import Progress
+    from pgsweep.serve.desk import Desk
+    from pgsweep.serve.pages import Pages
+    from pgsweep.serve.signing import Form, Signing
 
 # For how long a table can be left alone.
 SNOOZES = ("30 min", "2 h", "8 h", "1 day")

@@ -7,6 +7,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.metrics_core import Metric
@@ -16,18 +17,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from pgsweep.fleet.lookout import Lookout
 from pgsweep.metrics import exposition
 from pgsweep.metrics.fleet import fleet
-from pgsweep.serve.acts import Acts
-from pgsweep.serve.collector import Collector
 from pgsweep.serve.diary import keep
 from pgsweep.serve.fleet_pages import FleetPages, keep_log
 from pgsweep.serve.guard import Guard
 from pgsweep.serve.node_pages import NodePages
-from pgsweep.serve.pages import Pages
-from pgsweep.serve.signin import SignIn
 from pgsweep.serve.signing import Signing
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.lookout import Lookout
+    from pgsweep.serve.acts import Acts
+    from pgsweep.serve.collector import Collector
+    from pgsweep.serve.pages import Pages
+    from pgsweep.serve.signin import SignIn
 
 # Prometheus says itself for how long it waits. A part of it is for the way.
 SCRAPE_HEADER = "x-prometheus-scrape-timeout-seconds"

@@ -11,13 +11,17 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
 from pgsweep.db import Session
-from pgsweep.metrics.reader import Reader, failed
+from pgsweep.metrics.reader import failed
 from pgsweep.metrics.reading import Health, Outcome
 from pgsweep.serve.logs import LOGGER, say
 from pgsweep.serve.worker import Worker
+
+if TYPE_CHECKING:
+    from pgsweep.metrics.reader import Reader
 
 Open = Callable[[], Session]
 

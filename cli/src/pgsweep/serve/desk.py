@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep import errors
-from pgsweep.db import Session
 from pgsweep.serve.worker import Worker
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
 
 T = TypeVar("T")
 

@@ -11,12 +11,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
-from pgsweep.db import Session
-from pgsweep.model import Step
-from pgsweep.serve.desk import Desk
 from pgsweep.serve.logs import LOGGER
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import Step
+    from pgsweep.serve.desk import Desk
 
 SPAN = timedelta(hours=24)
 MINUTE = timedelta(minutes=1)

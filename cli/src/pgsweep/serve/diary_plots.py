@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from pgsweep.model import Day
 from pgsweep.render import text
 from pgsweep.report.live_plots import milliseconds, time_axis
 from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, Plot, Spec, draw
-from pgsweep.serve.diary import MINUTE, Minute
+from pgsweep.report.svg import NARROW_PX, draw
+from pgsweep.serve.diary import MINUTE
+
+if TYPE_CHECKING:
+    from pgsweep.model import Day
+    from pgsweep.report.svg import Plot, Spec
+    from pgsweep.serve.diary import Minute
 
 USED, ALLOWED, CHECKPOINT = "used", "allowed", "checkpoint"
 COLOURS = {USED: variable("sweep"), ALLOWED: variable("worse"), CHECKPOINT: variable("line")}

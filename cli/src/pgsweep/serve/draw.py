@@ -12,13 +12,16 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pgsweep import errors, extras
-from pgsweep.model import Day
 from pgsweep.report import live_model, live_plots, live_sums
 from pgsweep.report.svg import Plot
 from pgsweep.serve import diary_plots
 from pgsweep.serve.diary_plots import Notes
+
+if TYPE_CHECKING:
+    from pgsweep.model import Day
 
 PATIENCE_S = 30.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,16 +13,19 @@ from starlette.routing import Route
 
 from pgsweep import errors
 from pgsweep.fleet import tables as fleet_tables
-from pgsweep.fleet.lookout import Lookout
-from pgsweep.fleet.providers import Fleet
 from pgsweep.fleet.seats import Seats
-from pgsweep.fleet.tables import TablesSeen
 from pgsweep.serve import fleet_views as views
-from pgsweep.serve.frame import Frame, Values, Who, static
+from pgsweep.serve.frame import Frame, static
 from pgsweep.serve.logs import LOGGER, say
 from pgsweep.serve.pages import FLEET
-from pgsweep.serve.signin import SignIn
 from pgsweep.serve.worker import Worker
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.lookout import Lookout
+    from pgsweep.fleet.providers import Fleet
+    from pgsweep.fleet.tables import TablesSeen
+    from pgsweep.serve.frame import Values, Who
+    from pgsweep.serve.signin import SignIn
 
 EVERY_S = 5
 # Tables are read while somebody looks, and no more often than that, in seconds.

@@ -6,20 +6,24 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pgsweep.fleet.lookout import Seen
 from pgsweep.fleet.parts import total
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.summary import summary
-from pgsweep.fleet.tables import TablesSeen
 from pgsweep.render import fleet as render
-from pgsweep.render import text
+from pgsweep.render import fleet_tables, text
 from pgsweep.render.grid import Column
 from pgsweep.render.text import printable
-from pgsweep.serve.html import Sheet, sheet
+from pgsweep.serve.html import sheet
 from pgsweep.tui.fleet_state import ORDERS, FleetUi, shown
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.lookout import Seen
+    from pgsweep.fleet.tables import TablesSeen
+    from pgsweep.serve.html import Sheet
 
 # A page has at most so many of each, and says how many there are.
 NODES = 250
@@ -139,7 +143,7 @@ def tables(seen: TablesSeen | None, age_s: float) -> Tables:
     if seen.trouble:
         return Tables(trouble=seen.trouble)
     return Tables(
-        sheet=sheet(render.table_columns(), seen.tables[:TABLES]),
+        sheet=sheet(fleet_tables.columns(), seen.tables[:TABLES]),
         total=total(seen.tables),
         shown=min(len(seen.tables), TABLES),
         number=len(seen.tables),

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -14,7 +14,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from pgsweep.report import palette
 from pgsweep.serve import html
 from pgsweep.serve.guard import is_here
-from pgsweep.serve.signin import SignIn, Visitor
+
+if TYPE_CHECKING:
+    from pgsweep.serve.signin import SignIn, Visitor
 
 TYPES = {"style.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8"}
 

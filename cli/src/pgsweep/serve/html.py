@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import jinja2
 from markupsafe import Markup
 from rich.text import Text
 
 from pgsweep import __version__
-from pgsweep.render.grid import Column, titled
+from pgsweep.render.grid import titled
 from pgsweep.render.text import printable
+
+if TYPE_CHECKING:
+    from pgsweep.render.grid import Column
 
 T = TypeVar("T")
 

@@ -8,20 +8,23 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Router
 from starlette.types import Receive, Scope, Send
 
 from pgsweep import db
-from pgsweep.db import Session
-from pgsweep.fleet.lookout import Lookout
-from pgsweep.fleet.node import Node
 from pgsweep.fleet.providers import target_of
 from pgsweep.serve.desk import Desk
 from pgsweep.serve.fleet_views import key
 from pgsweep.serve.pages import Pages
-from pgsweep.serve.signin import SignIn
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.fleet.lookout import Lookout
+    from pgsweep.fleet.node import Node
+    from pgsweep.serve.signin import SignIn
 
 # So many nodes can be looked at at a time. A look at another one ends the oldest.
 OPEN = 8

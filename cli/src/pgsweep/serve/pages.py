@@ -5,22 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from pgsweep import errors, sources
-from pgsweep.db import Session
-from pgsweep.model import Day, Snapshot
 from pgsweep.report import live_model
 from pgsweep.serve import draw, views
-from pgsweep.serve.desk import BusyError, Desk
+from pgsweep.serve.desk import BusyError
 from pgsweep.serve.diary import Diary
 from pgsweep.serve.diary_plots import Notes
-from pgsweep.serve.frame import Frame, Values, Who, static
-from pgsweep.serve.signin import SignIn
+from pgsweep.serve.frame import Frame, static
 from pgsweep.watcher import Watcher
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import Day, Snapshot
+    from pgsweep.serve.desk import Desk
+    from pgsweep.serve.frame import Values, Who
+    from pgsweep.serve.signin import SignIn
 
 # How old what is shown may be, and for how long a page waits for the server, in seconds.
 NOW_S = 1.0

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from pgsweep.serve.frame import Frame
 from pgsweep.serve.logs import say
-from pgsweep.serve.signin import LASTS_S, SignIn, Visitor
+from pgsweep.serve.signin import LASTS_S
+
+if TYPE_CHECKING:
+    from pgsweep.serve.frame import Frame
+    from pgsweep.serve.signin import SignIn, Visitor
 
 LONGEST_FORM = 8192
 # For how long a form may take to come, in seconds.

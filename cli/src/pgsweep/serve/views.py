@@ -5,36 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from pgsweep import compute, core_views, errors, sources
 from pgsweep import trial as trial_words
-from pgsweep.compute import Line
-from pgsweep.db import Session
 from pgsweep.model import (
-    Blocker,
-    Call,
     CallFilter,
-    Cause,
-    Decision,
-    Limit,
-    Progress,
-    Run,
-    Server,
-    Snapshot,
-    Table,
-    TableHistory,
     TableKey,
-    TriedTable,
-    Waiting,
-    Worth,
 )
 from pgsweep.render import answers, budgets, columns, header, story, trials, worths
 from pgsweep.render.grid import titled
 from pgsweep.render.text import printable
-from pgsweep.serve.html import Sheet, meaning, plain, sheet
+from pgsweep.serve.html import meaning, plain, sheet
 from pgsweep.watcher import Watcher
+
+if TYPE_CHECKING:
+    from pgsweep.compute import Line
+    from pgsweep.db import Session
+    from pgsweep.model import (
+        Blocker,
+        Call,
+        Cause,
+        Decision,
+        Limit,
+        Progress,
+        Run,
+        Server,
+        Snapshot,
+        Table,
+        TableHistory,
+        TriedTable,
+        Waiting,
+        Worth,
+    )
+    from pgsweep.serve.html import Sheet
 
 # A page has at most so many rows of a kind, and says how many there are.
 ROWS = 100

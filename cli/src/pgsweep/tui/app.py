@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import events
@@ -14,12 +15,14 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widgets import Static
 
-from pgsweep.db import Session
-from pgsweep.model import Snapshot, TableHistory
 from pgsweep.render import header, screen, story
 from pgsweep.tui import orders
 from pgsweep.tui.fetcher import Fetcher
 from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of, panels
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import Snapshot, TableHistory
 
 PANELS = {
     Panel.PROGRESS: screen.progress_panel,

@@ -6,12 +6,17 @@ import queue
 import threading
 from collections.abc import Callable
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
-from pgsweep.db import Session
-from pgsweep.model import Snapshot, TableHistory, TableKey
-from pgsweep.tui.state import Question, Verb
+from pgsweep.model import TableHistory
+from pgsweep.tui.state import Verb
 from pgsweep.watcher import Watcher
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import Snapshot, TableKey
+    from pgsweep.tui.state import Question
 
 RETRY_S = 1.0
 DONE = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import events
@@ -16,11 +17,15 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widgets import Static
 
-from pgsweep.fleet.lookout import Lookout, Seen
+from pgsweep.fleet.lookout import Seen
 from pgsweep.fleet.node import Node
-from pgsweep.fleet.reading import Row
 from pgsweep.render import fleet_screen
-from pgsweep.tui.fleet_state import Action, FleetUi, handle_key, shown
+from pgsweep.tui.fleet_state import Action, handle_key, shown
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.lookout import Lookout
+    from pgsweep.fleet.reading import Row
+    from pgsweep.tui.fleet_state import FleetUi
 
 FOOTER_LINES = 1
 TITLE_LINES = 1

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from pgsweep.fleet.reading import NodeReading, Row
 from pgsweep.fleet.summary import node_problems
 from pgsweep.tui.orders import Order, rank
 from pgsweep.tui.state import MOVES, next_interval
+
+if TYPE_CHECKING:
+    from pgsweep.fleet.reading import NodeReading, Row
 
 # More than any node that answers has.
 SILENT = 1_000

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep import compute
-from pgsweep.model import Database, Progress, Run, Snapshot, Waiting
-from pgsweep.tui.state import Panel, UiState
+from pgsweep.model import Database, Progress, Run, Waiting
+from pgsweep.tui.state import Panel
+
+if TYPE_CHECKING:
+    from pgsweep.model import Snapshot
+    from pgsweep.tui.state import UiState
 
 T = TypeVar("T", Progress, Run, Database, Waiting)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from pgsweep import compute
-from pgsweep.model import Progress, Run, Snapshot, TableKey, Waiting
+from pgsweep.model import Progress, TableKey
+
+if TYPE_CHECKING:
+    from pgsweep.model import Run, Snapshot, Waiting
 
 INTERVALS_S = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0, 60.0)
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgsweep.fit import Line, Throttled, fit, fit_throttled
-from pgsweep.tune.model import Measured, Point
-from pgsweep.tune.targets import LEAST_LIMIT, LEAST_PART, MOST_LIMIT, MOST_PART, Targets
+from pgsweep.fit import fit, fit_throttled
+from pgsweep.tune.model import Point
+from pgsweep.tune.targets import LEAST_LIMIT, LEAST_PART, MOST_LIMIT, MOST_PART
+
+if TYPE_CHECKING:
+    from pgsweep.fit import Line, Throttled
+    from pgsweep.tune.model import Measured
+    from pgsweep.tune.targets import Targets
 
 # A line says nothing about limits far beyond those that were measured.
 FAR = 4.0

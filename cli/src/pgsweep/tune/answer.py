@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgsweep.tune.advice import Advice, Verdict
-from pgsweep.tune.model import Measured
-from pgsweep.tune.settings import Setting
-from pgsweep.tune.targets import Targets
+if TYPE_CHECKING:
+    from pgsweep.tune.advice import Advice, Verdict
+    from pgsweep.tune.model import Measured
+    from pgsweep.tune.settings import Setting
+    from pgsweep.tune.targets import Targets
 
 
 @dataclass(frozen=True)

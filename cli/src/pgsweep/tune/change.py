@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pgsweep import errors
-from pgsweep.db import Session
 from pgsweep.tune import kept, settings
-from pgsweep.tune.settings import Change, Setting
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.tune.settings import Change, Setting
 
 # A session notices a reload when it is idle next.
 RELOAD_S = 5.0

@@ -15,16 +15,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep.errors import QueryError, UsageError
 from pgsweep.lab import deadrows, pagecache, vacuumlog
-from pgsweep.lab.progress import Reporter
-from pgsweep.lab.session import LabSession
 from pgsweep.tune import facts, machine
 from pgsweep.tune.model import Point
-from pgsweep.tune.plan import Plan
-from pgsweep.tune.scratch import COPY, Scratch
+from pgsweep.tune.scratch import COPY
+
+if TYPE_CHECKING:
+    from pgsweep.lab.progress import Reporter
+    from pgsweep.lab.session import LabSession
+    from pgsweep.tune.plan import Plan
+    from pgsweep.tune.scratch import Scratch
 
 # A row takes this much in the heap and two indexes, with what the update adds. The copy takes as
 # much again.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pgsweep.errors import PermissionDeniedError, QueryError, UsageError
-from pgsweep.lab.session import LabSession
 from pgsweep.tune import machine
+
+if TYPE_CHECKING:
+    from pgsweep.lab.session import LabSession
 
 
 @dataclass(frozen=True)

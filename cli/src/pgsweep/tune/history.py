@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pgsweep.compute import plural
 from pgsweep.errors import UsageError
 from pgsweep.fit import Throttled
-from pgsweep.model import Run
 from pgsweep.tune.model import Measured, Point
+
+if TYPE_CHECKING:
+    from pgsweep.model import Run
 
 LEAST_RUNS = 10
 LEAST_ROWS = 10_000

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from pgsweep.lab.progress import Reporter
 from pgsweep.tune import model
-from pgsweep.tune.advice import Advice, Verdict, advise, corrected, expect, verify
-from pgsweep.tune.experiment import Experiment
-from pgsweep.tune.model import Measured, Point
-from pgsweep.tune.plan import Plan
-from pgsweep.tune.targets import Targets
+from pgsweep.tune.advice import advise, corrected, expect, verify
+from pgsweep.tune.model import Measured
+
+if TYPE_CHECKING:
+    from pgsweep.lab.progress import Reporter
+    from pgsweep.tune.advice import Advice, Verdict
+    from pgsweep.tune.experiment import Experiment
+    from pgsweep.tune.model import Point
+    from pgsweep.tune.plan import Plan
+    from pgsweep.tune.targets import Targets
 
 
 def run(

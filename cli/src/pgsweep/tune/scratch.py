@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgsweep.errors import QueryError, UsageError
-from pgsweep.interrupts import Interrupts
 from pgsweep.lab.session import LabSession
+
+if TYPE_CHECKING:
+    from pgsweep.interrupts import Interrupts
 
 # the application_name of our sessions
 NAME = "pgsweep tune"

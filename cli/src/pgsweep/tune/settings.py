@@ -6,10 +6,12 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pgsweep.model import Current
-from pgsweep.tune.model import Point
-from pgsweep.tune.targets import Targets
+if TYPE_CHECKING:
+    from pgsweep.model import Current
+    from pgsweep.tune.model import Point
+    from pgsweep.tune.targets import Targets
 
 LIMIT, DELAY = "autovacuum_vacuum_cost_limit", "autovacuum_vacuum_cost_delay"
 WRITE, READ, RATE = "sweep.write_limit", "sweep.read_limit", "sweep.reclaim_rate"

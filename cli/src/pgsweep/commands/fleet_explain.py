@@ -1,0 +1,82 @@
+"""`pgsweep fleet explain`: why a table is not vacuumed anywhere."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from pgsweep import page
+from pgsweep.commands.fleet_options import PATIENT_S, with_fleet
+from pgsweep.commands.options import Json
+from pgsweep.db import Session
+from pgsweep.errors import CannotConnectError, UsageError
+from pgsweep.fleet import causes, providers, spread, view
+from pgsweep.fleet import tables as tables_of
+from pgsweep.fleet.node import Node
+from pgsweep.fleet.providers import Choice
+from pgsweep.fleet.seats import Seats
+from pgsweep.page import Page
+from pgsweep.render import as_json
+from pgsweep.render import fleet_causes as render
+
+
+@partial(with_fleet, deadline_s=PATIENT_S)
+def explain(
+    choice: Choice,
+    deadline: float,
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="[SCHEMA.]NAME, quoted as in SQL.", show_default=False
+        ),
+    ],
+    json: Json = False,
+) -> int:
+    """Say why a table is not vacuumed, over all its shards or partitions on all nodes.
+
+    Equal causes come once. Each fix has the node where it must run.
+    """
+    with Seats() as seats:
+        found = providers.discover(choice, deadline)
+        where = spread.spread(seats, found, table, deadline)
+        asked = [
+            node
+            for node in found.nodes
+            if tables_of.has_tables(node) and (where.on(node) or not where.is_distributed(node))
+        ]
+
+        def read(session: Session, node: Node) -> causes.NodeCauses:
+            try:
+                return causes.read(session, node.name, table, where.on(node))
+            except UsageError:
+                # It is not on every node that is no part of a Citus cluster.
+                return causes.NodeCauses(0, ())
+
+        answers = seats.ask(asked, read, deadline)
+    silent = [
+        (node, view.trouble_of(answer))
+        for node, answer in zip(asked, answers, strict=True)
+        if answer.value is None
+    ]
+    said = [answer.value for answer in answers if answer.value is not None]
+    if not said:
+        raise CannotConnectError(tables_of.no_answer(silent))
+    if not silent:
+        causes.require_any(said, table)
+    groups = causes.grouped([cause for one in said for cause in one.causes])
+    total = (sum(one.parts for one in said), sum(bool(one.parts) for one in said))
+    return page.printed(
+        Page(
+            lines=partial(render.lines, groups, table, total),
+            document=partial(as_json.rows, groups),
+            notes=(
+                *found.notes,
+                *where.notes,
+                *(f"{node.name}: {what}" for node, what in silent),
+            ),
+            code=1 if silent or found.incomplete else 0,
+        ),
+        json,
+    )

@@ -1,0 +1,100 @@
+"""Asks one node without the extension what the view of the fleet shows.
+
+Where core's views do not answer at once, each part is asked by itself, so that one that a server
+does not have leaves the others alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from pgsweep import compute, core_views, errors
+from pgsweep.core.blockers import blockers as core_blockers
+from pgsweep.core.facts import Holder
+from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
+
+if TYPE_CHECKING:
+    from pgsweep.db import Session
+    from pgsweep.model import DatabaseAge, Server
+
+T = TypeVar("T")
+
+
+class _Parts:
+    """Reads parts of which each may be missing."""
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+
+    def read(self, what: str, ask: Callable[[], T]) -> T | None:
+        """Return a part. None means that this server does not have it, or does not show it."""
+        try:
+            return ask()
+        except (errors.ConnectionLostError, errors.CannotConnectError):
+            raise
+        except errors.DatabaseError as exc:
+            self.missing.append(f"{what}: {exc.said or exc.message}")
+            return None
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What there is on a server without the extension. None is what it does not show."""
+
+    can_read_stats: bool
+    # whether a vacuum may run, and whether somebody may hold the horizon
+    vacuums: bool
+    holders: bool
+    due: int | None
+    xids_per_s: float | None
+
+
+def _counts(session: Session, parts: _Parts) -> _Counts:
+    """Ask all at once, and where that fails each by itself."""
+    try:
+        (there,), (now,), (checkpoint,), (due,) = session.several(
+            "fleet_core", "core_next_xid", "core_checkpoint", "fleet_due"
+        )
+    except (errors.ConnectionLostError, errors.CannotConnectError):
+        raise
+    except errors.DatabaseError:
+        there = session.dicts("fleet_core")[0]
+        rate = parts.read("xid rate", lambda: core_views.xid_rate(session))
+        due = parts.read("due tables", lambda: session.dicts("fleet_due")[0]) or {"due": None}
+    else:
+        rate = core_views.xid_rate_between(checkpoint, now)
+    return _Counts(**there, **due, xids_per_s=None if rate is None else rate.per_s)
+
+
+def read(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
+    """Return what a node says by core's views. Server and oldest database are known already."""
+    parts = _Parts()
+    counts = _counts(session, parts)
+    running = (
+        parts.read("running vacuums", lambda: core_views.progress(session))
+        if counts.vacuums
+        else ()
+    )
+    if not counts.can_read_stats:
+        parts.missing.append(
+            f'sessions of others, because role "{server.role}" is not in pg_monitor'
+        )
+    return NodeReading(
+        server=server,
+        due=counts.due,
+        vacuums=None if running is None else len(compute.running(running)),
+        oldest=oldest,
+        xids_per_s=counts.xids_per_s,
+        blocker=parts.read(
+            "horizon",
+            lambda: oldest_of(core_blockers(session.rows("core_holders", Holder), server.dbname)),
+        )
+        if counts.holders
+        else None,
+        conflicts=parts.read("standby conflicts", lambda: cancelled(session.recovery_conflicts()))
+        if server.in_recovery
+        else None,
+        missing=tuple(parts.missing),
+    )
