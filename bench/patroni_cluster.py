@@ -19,16 +19,18 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lib
 import psycopg
 
 from pgsweep.errors import PgsweepError
 from pgsweep.fleet import http
-from pgsweep.interrupts import Interrupts
 from pgsweep.lab import watchdog
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, free_port
+
+if TYPE_CHECKING:
+    from pgsweep.interrupts import Interrupts
 
 SCOPE = "batman"
 HOST = "127.0.0.1"
