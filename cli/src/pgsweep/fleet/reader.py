@@ -21,13 +21,27 @@ def read(session: Session) -> NodeReading:
 
     Many nodes are asked at the same time. So it is done by as few questions as can be.
     """
-    row = session.dicts("fleet_server")[0]
-    version = row.pop("extension")
+    (shown,), (switch,), (limit,), databases, extensions = session.several(
+        "show_server_version",
+        "show_autovacuum",
+        "show_autovacuum_freeze_max_age",
+        "fleet_server",
+        "fleet_extensions",
+    )
+    row = max(databases, key=lambda one: one["xid_age"])
     oldest = DatabaseAge(
         **{name: row.pop(name) for name in ("datid", "datname", "xid_age", "mxid_age")},
         stats_reset=None,
     )
-    server = Server(**row, host=session.host, port=session.port)
+    server = Server(
+        **row,
+        version=shown["server_version"],
+        autovacuum=switch["autovacuum"] == "on",
+        freeze_max_age=int(limit["autovacuum_freeze_max_age"]),
+        host=session.host,
+        port=session.port,
+    )
+    version = next((one["extversion"] for one in extensions if one["extname"] == "pg_sweep"), None)
     if version is None:
         # Most fleets have it everywhere, and need not load this.
         from pgsweep.fleet import core_reader

@@ -1,0 +1,1 @@
+SHOW autovacuum_freeze_max_age
