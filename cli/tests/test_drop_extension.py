@@ -77,10 +77,18 @@ def test_a_reader_lets_go_before_the_deadlock_is_found(server: ThrowawayServer) 
 def test_lock_timeout_is_shorter_than_a_short_deadlock_timeout(
     server: ThrowawayServer, deadlock_timeout: str, lock_timeout: str
 ) -> None:
+    """It is the shortest there is until a session has to wait."""
     server.psql("postgres", f"ALTER ROLE {SUPERUSER} SET deadlock_timeout = '{deadlock_timeout}'")
     try:
-        with db.connect(server.target("postgres")) as session:
+        with db.connect(server.target("postgres")) as session, connect(server) as holder:
+            assert session.setting("lock_timeout") == "1ms"
+            holder.execute("BEGIN")
+            holder.execute(LOCK.format("sweep.status"))
+            with pytest.raises(errors.QueryError, match="lock timeout"):
+                session.status()
             assert session.setting("lock_timeout") == lock_timeout
+            holder.execute("ROLLBACK")
+            assert session.status().mode is not None
     finally:
         server.psql("postgres", f"ALTER ROLE {SUPERUSER} RESET deadlock_timeout")
 

@@ -3,8 +3,8 @@
 A Connection writes and has all the time it needs. A ReadOnlyConnection is read-only, has a
 search_path that no database owner can plant objects in, and gives up after a while, because
 watching a server must not become a load. A view that somebody has locked is tried again and
-again, each time for less than deadlock_timeout. So in a deadlock, say with DROP EXTENSION, it is
-always we who let go.
+again, first for a millisecond, then each time for less than deadlock_timeout. So in a deadlock, say
+with DROP EXTENSION, it is always we who let go.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import conninfo, pq, sql
-from psycopg.adapt import Dumper, Loader
+from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.rows import RowFactory, class_row, dict_row
 
 from pgsweep import __version__, errors, names, queries
@@ -32,6 +32,9 @@ Reader = TypeVar("Reader", bound="ReadOnlyConnection")
 
 CONNECT_TIMEOUT_S = 10
 STATEMENT_TIMEOUT_S = 10
+USUAL_ENCODING = "utf-8"
+# before it is known how long deadlock_timeout is, and then
+FIRST_LOCK_TIMEOUT_MS = 1
 LOCK_TIMEOUT_MS = 250
 LOCK_PATIENCE_S = 2.0
 
@@ -39,7 +42,7 @@ SESSION_OPTIONS = (
     "-c search_path=pg_catalog",
     "-c default_transaction_read_only=on",
     f"-c statement_timeout={STATEMENT_TIMEOUT_S}s",
-    f"-c lock_timeout={LOCK_TIMEOUT_MS}ms",
+    f"-c lock_timeout={FIRST_LOCK_TIMEOUT_MS}ms",
     "-c idle_in_transaction_session_timeout=60s",
     "-c intervalstyle=postgres",
     # Citus hides shards from queries of pg_class. On a server without Citus this does nothing.
@@ -161,6 +164,7 @@ class ReadOnlyConnection(Connection):
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._parameters = dict(parameters)
+        self._waits_longer = False
         super().__init__(parameters)
         self._encoding = _encoding(self._conn)
         # psycopg's own handler would decode the notice. But a notice may have any name in it,
@@ -257,14 +261,25 @@ class ReadOnlyConnection(Connection):
 
     def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
         try:
-            conn = psycopg.connect("", autocommit=True, prepare_threshold=None, **parameters)
-            _read_any_name(conn)
-            _let_go_before_a_deadlock(conn)
+            conn = psycopg.connect(
+                "",
+                autocommit=True,
+                prepare_threshold=None,
+                context=_any_name(USUAL_ENCODING),
+                **parameters,
+            )
+            if _encoding(conn) != USUAL_ENCODING:
+                _register_any_name(conn.adapters, _encoding(conn))
         except psycopg.Error as exc:
             raise _connect_error(exc) from exc
         except UnicodeError as exc:
             raise errors.CannotConnectError(f"connection parameters are not valid: {exc}") from exc
         return conn
+
+    def _execute(
+        self, statement: str | sql.Composed, args: tuple[object, ...] = ()
+    ) -> psycopg.Cursor[dict[str, Any]]:
+        return self._patiently(dict_row, lambda cur: cur.execute(statement, args or None))
 
     def _on_notice(self, notice: pq.abc.PGresult) -> None:
         self.notices.append(self._said(notice, pq.DiagnosticField.MESSAGE_PRIMARY) or "")
@@ -292,8 +307,22 @@ class ReadOnlyConnection(Connection):
                 try:
                     return read(cur)
                 except psycopg.errors.LockNotAvailable:
-                    if time.monotonic() >= until:
+                    if not self._waits_longer:
+                        self._wait_longer()
+                    elif time.monotonic() >= until:
                         raise
+
+    def _wait_longer(self) -> None:
+        """Wait for locks a quarter of a second from now on, but less than deadlock_timeout.
+
+        That is asked of the server only now, because hardly any session ever waits.
+        """
+        shown = self._conn.execute("SHOW deadlock_timeout").fetchone()
+        found = re.fullmatch(r"(\d+)(ms|s)", shown[0]) if shown else None
+        # Any other unit is a minute or more.
+        ms = int(found[1]) * (1 if found[2] == "ms" else 1000) if found else 4 * LOCK_TIMEOUT_MS
+        self._conn.execute(f"SET lock_timeout = {min(LOCK_TIMEOUT_MS, max(1, ms // 4))}")
+        self._waits_longer = True
 
     def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
         found = self._meaning(exc)
@@ -344,6 +373,8 @@ class ReadOnlyConnection(Connection):
 
     def _installed_version(self) -> str | None:
         try:
+            if not self._waits_longer:
+                self._wait_longer()
             row = self._conn.execute(
                 "SELECT extversion::text FROM pg_catalog.pg_extension WHERE extname = 'pg_sweep'"
             ).fetchone()
@@ -362,13 +393,21 @@ def _encoding(conn: psycopg.Connection[Any]) -> str:
     return names.codec((conn.pgconn.parameter_status(b"server_encoding") or b"UTF8").decode())
 
 
-def _read_any_name(conn: psycopg.Connection[Any]) -> None:
-    """Read all text in the database's encoding, and write it so. Nothing in it fails."""
-    loader, dumper = _any_text(_encoding(conn))
+def _register_any_name(adapters: AdaptersMap, encoding: str) -> None:
+    """Read all text in an encoding, and write it so. Nothing in it fails."""
+    loader, dumper = _any_text(encoding)
     # 0 stands for types without a loader of their own.
     for type_of_text in ("text", "varchar", "bpchar", "name", '"char"', 0):
-        conn.adapters.register_loader(type_of_text, loader)
-    conn.adapters.register_dumper(str, dumper)
+        adapters.register_loader(type_of_text, loader)
+    adapters.register_dumper(str, dumper)
+
+
+@cache
+def _any_name(encoding: str) -> AdaptersMap:
+    """Return how a connection reads and writes what is in an encoding."""
+    adapters = AdaptersMap(psycopg.adapters)
+    _register_any_name(adapters, encoding)
+    return adapters
 
 
 @cache
@@ -386,21 +425,6 @@ def _any_text(encoding: str) -> tuple[type[Loader], type[Dumper]]:
             return names.sendable(obj, encoding)
 
     return AnyText, AnyName
-
-
-def _let_go_before_a_deadlock(conn: psycopg.Connection[Any]) -> None:
-    """Make lock_timeout shorter where the server's deadlock_timeout is short.
-
-    SHOW needs no catalog. A query that computes it costs a new session five times as much.
-    """
-    shown = conn.execute("SHOW deadlock_timeout").fetchone()
-    found = re.fullmatch(r"(\d+)(ms|s)", shown[0]) if shown else None
-    if found is None:
-        # It is a minute or more.
-        return
-    quarter = int(found[1]) * (1 if found[2] == "ms" else 1000) // 4
-    if quarter < LOCK_TIMEOUT_MS:
-        conn.execute(f"SET lock_timeout = {max(1, quarter)}")
 
 
 def _connect_error(exc: psycopg.Error) -> errors.CannotConnectError:
