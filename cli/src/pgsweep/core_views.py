@@ -121,4 +121,6 @@ def _measured_xid_rate(session: Session, first: Mapping[str, Any]) -> XidRate | 
 
 
 def _reading(row: Mapping[str, Any]) -> tuple[datetime, int]:
-    return row["at"], int(row["next_xid"])
+    # The control file has the epoch apart from the 32 bits that follow it.
+    epoch, _, xid = row["next_xid"].rpartition(":")
+    return row["at"], int(epoch or 0) * 2**32 + int(xid)

@@ -1,1 +1,2 @@
-SELECT clock_timestamp() AS at, pg_snapshot_xmax(pg_current_snapshot())::text::int8 AS next_xid
+-- The next transaction id, with its epoch.
+SELECT CURRENT_TIMESTAMP AS at, pg_snapshot_xmax(pg_current_snapshot()) AS next_xid
