@@ -233,7 +233,10 @@ class ReadOnlyConnection(Connection):
         return self._ask(name, dict_row, params)
 
     def several(self, *asked: str) -> list[list[dict[str, Any]]]:
-        """Return the rows of several queries without parameters, asked in one message."""
+        """Return the rows of several queries without parameters, asked in one message.
+
+        There is a list for each statement in them.
+        """
         text = b";\n".join(queries.text(name, self.version_num) for name in asked)
 
         def read(cur: psycopg.Cursor[dict[str, Any]]) -> list[list[dict[str, Any]]]:

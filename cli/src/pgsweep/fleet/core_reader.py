@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# So many statements of fleet_core.sql look for vacuums. They follow the first one.
+VACUUMS = 3
+
 
 class _Parts:
     """Reads parts of which each may be missing."""
@@ -54,18 +57,25 @@ class _Counts:
 def _counts(session: Session, parts: _Parts) -> _Counts:
     """Ask all at once, and where that fails each by itself."""
     try:
-        (there,), (now,), (checkpoint,), (due,) = session.several(
+        *there, (now,), (checkpoint,), (due,) = session.several(
             "fleet_core", "core_next_xid", "core_checkpoint", "fleet_due"
         )
     except (errors.ConnectionLostError, errors.CannotConnectError):
         raise
     except errors.DatabaseError:
-        there = session.dicts("fleet_core")[0]
+        there = session.several("fleet_core")
         rate = parts.read("xid rate", lambda: core_views.xid_rate(session))
         due = parts.read("due tables", lambda: session.dicts("fleet_due")[0]) or {"due": None}
     else:
         rate = core_views.xid_rate_between(checkpoint, now)
-    return _Counts(**there, **due, xids_per_s=None if rate is None else rate.per_s)
+    (role,), *found = there
+    return _Counts(
+        **role,
+        vacuums=any(found[:VACUUMS]),
+        holders=any(found[VACUUMS:]),
+        **due,
+        xids_per_s=None if rate is None else rate.per_s,
+    )
 
 
 def read(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:

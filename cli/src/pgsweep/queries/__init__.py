@@ -1,4 +1,4 @@
-"""The SQL texts. Each file is one query.
+"""The SQL texts. Each file is one query, or a few that `several` asks in one message.
 
 A line that ends in "-- from 18" or "-- before 18" is for these versions of the server only.
 """
