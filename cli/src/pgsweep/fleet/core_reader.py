@@ -6,13 +6,15 @@ does not have leaves the others alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep import compute, core_views, errors
 from pgsweep.core.blockers import blockers as core_blockers
 from pgsweep.core.facts import Holder
+from pgsweep.fleet.due import MOST_ROWS, settings_of
+from pgsweep.fleet.due import due as due_of
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
 
 if TYPE_CHECKING:
@@ -54,26 +56,42 @@ class _Counts:
     xids_per_s: float | None
 
 
+def _due(
+    session: Session,
+    dead: Sequence[Mapping[str, Any]],
+    shown: Sequence[Sequence[Mapping[str, str]]],
+) -> int:
+    """Return how many tables are due, by the rows of fleet_dead and of SHOW."""
+    if len(dead) > MOST_ROWS:
+        return int(session.dicts("fleet_due")[0]["due"])
+    return due_of(dead, (row for (row,) in shown))
+
+
 def _counts(session: Session, parts: _Parts) -> _Counts:
     """Ask all at once, and where that fails each by itself."""
+    shows = tuple(f"show_{name}" for name in settings_of(session.version_num))
     try:
-        *there, (now,), (checkpoint,), (due,) = session.several(
-            "fleet_core", "core_next_xid", "core_checkpoint", "fleet_due"
+        *there, (now,), (checkpoint,), dead = session.several(
+            *shows, "fleet_core", "core_next_xid", "core_checkpoint", "fleet_dead"
         )
     except (errors.ConnectionLostError, errors.CannotConnectError):
         raise
     except errors.DatabaseError:
-        there = session.several("fleet_core")
+        there = session.several(*shows, "fleet_core")
         rate = parts.read("xid rate", lambda: core_views.xid_rate(session))
-        due = parts.read("due tables", lambda: session.dicts("fleet_due")[0]) or {"due": None}
+        due = parts.read(
+            "due tables",
+            lambda: _due(session, session.dicts("fleet_dead"), there[: len(shows)]),
+        )
     else:
         rate = core_views.xid_rate_between(checkpoint, now)
-    (role,), *found = there
+        due = _due(session, dead, there[: len(shows)])
+    (role,), *found = there[len(shows) :]
     return _Counts(
         **role,
         vacuums=any(found[:VACUUMS]),
         holders=any(found[VACUUMS:]),
-        **due,
+        due=due,
         xids_per_s=None if rate is None else rate.per_s,
     )
 

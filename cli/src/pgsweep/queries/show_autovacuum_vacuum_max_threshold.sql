@@ -1,0 +1,1 @@
+SHOW autovacuum_vacuum_max_threshold

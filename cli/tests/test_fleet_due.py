@@ -1,0 +1,45 @@
+"""Which tables without the extension are due, by what fleet_dead.sql reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgsweep.fleet.due import due, settings_of
+
+SHOWN = (
+    {"autovacuum_vacuum_threshold": "50"},
+    {"autovacuum_vacuum_scale_factor": "0.2"},
+    {"autovacuum_vacuum_max_threshold": "1000"},
+)
+
+
+@pytest.mark.parametrize(
+    ("reltuples", "reloptions", "threshold"),
+    [
+        (100.0, None, 70),
+        (-1.0, None, 50),
+        (100.0, [], 70),
+        (100_000.0, None, 1000),
+        (100.0, ["fillfactor=90", "autovacuum_vacuum_threshold=0"], 20),
+        (100.0, ["autovacuum_vacuum_threshold=1e2", "autovacuum_vacuum_scale_factor=0"], 100),
+        (100_000.0, ["autovacuum_vacuum_max_threshold=-1"], 20_050),
+        (100_000.0, ["autovacuum_vacuum_max_threshold=10"], 10),
+    ],
+)
+def test_a_table_is_due_above_its_threshold(
+    reltuples: float, reloptions: list[str] | None, threshold: int
+) -> None:
+    rows = [
+        {"reltuples": reltuples, "reloptions": reloptions, "dead_tuples": dead}
+        for dead in (threshold, threshold + 1, threshold + 2)
+    ]
+    assert due(rows, SHOWN) == 2
+
+
+def test_before_18_there_is_no_largest_threshold() -> None:
+    assert settings_of(170000) == tuple(name for row in SHOWN[:2] for name in row)
+    assert settings_of(180000) == tuple(name for row in SHOWN for name in row)
+    row = {"reltuples": 1e6, "reloptions": None, "dead_tuples": 150_000}
+    assert due([row], SHOWN[:2]) == 0
+    assert due([row], [*SHOWN[:2], {"autovacuum_vacuum_max_threshold": "-1"}]) == 0
+    assert due([row], SHOWN) == 1
