@@ -11,9 +11,8 @@ import pytest
 import samples
 from pgsweep.core.blockers import affects, blockers, described, identifier, literal
 from pgsweep.core.explain import explain, explain_worst
-from pgsweep.core.facts import XidRate
 from pgsweep.core.overview import overview
-from pgsweep.core.rates import when, xid_rate
+from pgsweep.core.rates import XidRate, when, xid_rate
 from pgsweep.model import Cause
 from pgsweep.render import answers
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import needs_extension, until, write
 from pgsweep import db
-from pgsweep.fleet import core_reader
+from pgsweep.fleet import core_reader, due
 from pgsweep.fleet import reader as fleet_reader
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
 from pgsweep.metrics.reader import Reader, failed
@@ -203,7 +203,7 @@ def test_thresholds_follow_storage_parameters(real: ThrowawayServer) -> None:
         assert named.dead_tuples + rest.dead_tuples == sum(row.dead_tuples for row in rows.values())
 
 
-@pytest.mark.parametrize("most_rows", [core_reader.MOST_ROWS, 0])
+@pytest.mark.parametrize("most_rows", [due.MOST_ROWS, 0])
 def test_fleet_counts_the_same_tables_as_due(
     real: ThrowawayServer, monkeypatch: pytest.MonkeyPatch, most_rows: int
 ) -> None:

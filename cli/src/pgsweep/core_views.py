@@ -25,9 +25,7 @@ from pgsweep.core.facts import (
 from pgsweep.model import DatabaseAge
 
 if TYPE_CHECKING:
-    from pgsweep.core.facts import (
-        XidRate,
-    )
+    from pgsweep.core.rates import XidRate
     from pgsweep.db import Session
     from pgsweep.model import Blocker, Progress, Run
 
@@ -101,26 +99,11 @@ def xid_rate(session: Session) -> XidRate | None:
     except errors.DatabaseError:
         # Some clouds do not let the control file be read.
         return None
-    return xid_rate_between(checkpoint, now)
-
-
-def xid_rate_between(checkpoint: Mapping[str, Any], now: Mapping[str, Any]) -> XidRate | None:
-    """Return the same from the rows of core_checkpoint and core_next_xid."""
-    return rates.xid_rate(
-        _reading(checkpoint),
-        _reading(now),
-        "since the checkpoint {seconds:.0f} s ago",
-        rates.LEAST_SECONDS,
-    )
+    return rates.since_checkpoint(checkpoint, now)
 
 
 def _measured_xid_rate(session: Session, first: Mapping[str, Any]) -> XidRate | None:
     """Return how fast they have been used since the first reading."""
     now = session.dicts("core_next_xid")[0]
-    return rates.xid_rate(_reading(first), _reading(now), "measured for {seconds:.0f} s", 0.1)
-
-
-def _reading(row: Mapping[str, Any]) -> tuple[datetime, int]:
-    # The control file has the epoch apart from the 32 bits that follow it.
-    epoch, _, xid = row["next_xid"].rpartition(":")
-    return row["at"], int(epoch or 0) * 2**32 + int(xid)
+    before, after = rates.reading(first), rates.reading(now)
+    return rates.xid_rate(before, after, "measured for {seconds:.0f} s", 0.1)

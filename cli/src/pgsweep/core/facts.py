@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pgsweep.core.rates import XidRate
     from pgsweep.model import DatabaseAge, Server
 
 
@@ -144,14 +145,6 @@ class LastRun:
     ended_at: datetime
     # how often since the statistics began
     times: int
-
-
-@dataclass(frozen=True)
-class XidRate:
-    """How fast transaction ids are used, and how that was found."""
-
-    per_s: float
-    basis: str
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
-
-from pgsweep.core.facts import XidRate
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgsweep.core.facts import CoreFacts, Relation
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 # seconds.
 LEAST_SECONDS = 10.0
 FARTHEST = timedelta(days=36_500)
+
+
+@dataclass(frozen=True)
+class XidRate:
+    """How fast transaction ids are used, and how that was found."""
+
+    per_s: float
+    basis: str
 
 
 def when(now: datetime, missing: float, per_s: float | None) -> datetime | None:
@@ -37,6 +45,19 @@ def xid_rate(
     if seconds < least_s or used < 0:
         return None
     return XidRate(used / seconds, basis.format(seconds=seconds))
+
+
+def since_checkpoint(checkpoint: Mapping[str, Any], now: Mapping[str, Any]) -> XidRate | None:
+    """Return how fast transaction ids were used, from rows of core_checkpoint and core_next_xid."""
+    basis = "since the checkpoint {seconds:.0f} s ago"
+    return xid_rate(reading(checkpoint), reading(now), basis, LEAST_SECONDS)
+
+
+def reading(row: Mapping[str, Any]) -> tuple[datetime, int]:
+    """Return when the next transaction id was which, from a row of either."""
+    # The control file has the epoch apart from the 32 bits that follow it.
+    epoch, _, xid = row["next_xid"].rpartition(":")
+    return row["at"], int(epoch or 0) * 2**32 + int(xid)
 
 
 def dead_per_s(facts: CoreFacts, relation: Relation) -> float | None:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgsweep import compute, core_views, errors
-from pgsweep.core.blockers import blockers as core_blockers
-from pgsweep.core.facts import Holder
+from pgsweep import compute, errors
+from pgsweep.core import rates
 from pgsweep.fleet.due import MOST_ROWS, settings_of
 from pgsweep.fleet.due import due as due_of
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
 
 if TYPE_CHECKING:
     from pgsweep.db import Session
-    from pgsweep.model import DatabaseAge, Server
+    from pgsweep.model import Blocker, DatabaseAge, Server
 
 T = TypeVar("T")
 
@@ -56,6 +56,20 @@ class _Counts:
     xids_per_s: float | None
 
 
+def _core_views() -> ModuleType:
+    # Where nothing goes on they need not be loaded.
+    from pgsweep import core_views
+
+    return core_views
+
+
+def _holder(session: Session, server: Server) -> Blocker | None:
+    from pgsweep.core.blockers import blockers
+    from pgsweep.core.facts import Holder
+
+    return oldest_of(blockers(session.rows("core_holders", Holder), server.dbname))
+
+
 def _due(
     session: Session,
     dead: Sequence[Mapping[str, Any]],
@@ -78,13 +92,13 @@ def _counts(session: Session, parts: _Parts) -> _Counts:
         raise
     except errors.DatabaseError:
         there = session.several(*shows, "fleet_core")
-        rate = parts.read("xid rate", lambda: core_views.xid_rate(session))
+        rate = parts.read("xid rate", lambda: _core_views().xid_rate(session))
         due = parts.read(
             "due tables",
             lambda: _due(session, session.dicts("fleet_dead"), there[: len(shows)]),
         )
     else:
-        rate = core_views.xid_rate_between(checkpoint, now)
+        rate = rates.since_checkpoint(checkpoint, now)
         due = _due(session, dead, there[: len(shows)])
     (role,), *found = there[len(shows) :]
     return _Counts(
@@ -101,7 +115,7 @@ def read(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
     parts = _Parts()
     counts = _counts(session, parts)
     running = (
-        parts.read("running vacuums", lambda: core_views.progress(session))
+        parts.read("running vacuums", lambda: _core_views().progress(session))
         if counts.vacuums
         else ()
     )
@@ -115,12 +129,7 @@ def read(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
         vacuums=None if running is None else len(compute.running(running)),
         oldest=oldest,
         xids_per_s=counts.xids_per_s,
-        blocker=parts.read(
-            "horizon",
-            lambda: oldest_of(core_blockers(session.rows("core_holders", Holder), server.dbname)),
-        )
-        if counts.holders
-        else None,
+        blocker=parts.read("horizon", lambda: _holder(session, server)) if counts.holders else None,
         conflicts=parts.read("standby conflicts", lambda: cancelled(session.recovery_conflicts()))
         if server.in_recovery
         else None,
