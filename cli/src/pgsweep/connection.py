@@ -310,6 +310,8 @@ class ReadOnlyConnection(Connection):
                 try:
                     return read(cur)
                 except psycopg.errors.LockNotAvailable:
+                    # What was said belongs to what did not come to an end.
+                    self.notices.clear()
                     if not self._waits_longer:
                         self._wait_longer()
                     elif time.monotonic() >= until:
