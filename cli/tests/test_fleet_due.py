@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgsweep.fleet.due import due, settings_of
+from pgsweep import queries
+from pgsweep.fleet.due import MOST_ROWS, due, settings_of
 
 SHOWN = (
     {"autovacuum_vacuum_threshold": "50"},
@@ -43,3 +44,7 @@ def test_before_18_there_is_no_largest_threshold() -> None:
     assert due([row], SHOWN[:2]) == 0
     assert due([row], [*SHOWN[:2], {"autovacuum_vacuum_max_threshold": "-1"}]) == 0
     assert due([row], SHOWN) == 1
+
+
+def test_one_row_more_than_is_judged_is_asked_for() -> None:
+    assert queries.text("fleet_dead", 180000).rstrip().endswith(b"LIMIT %d" % (MOST_ROWS + 1))

@@ -99,7 +99,7 @@ def _counts(session: Session, parts: _Parts) -> _Counts:
         )
     else:
         rate = rates.since_checkpoint(checkpoint, now)
-        due = _due(session, dead, there[: len(shows)])
+        due = parts.read("due tables", lambda: _due(session, dead, there[: len(shows)]))
     (role,), *found = there[len(shows) :]
     return _Counts(
         **role,
