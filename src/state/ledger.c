@@ -89,6 +89,52 @@ duration(const RunRecord *run)
 	return is_kept(run) ? run->ended_at - run->started_at : -1;
 }
 
+/*
+ * The lowest number in the ring, where all later ones are as well.  The
+ * caller holds the lock.
+ */
+static int64
+oldest_in_ring(void)
+{
+	const LedgerState *ledger = &sweep_shared->ledger;
+	const RunRecord *run;
+
+	/* it is filled from the first place on */
+	run = ledger->added < sweep_max_runs ? &sweep_recent_runs[0] :
+		&sweep_recent_runs[ledger->added % sweep_max_runs];
+	return Max(run->run_id == 0 ? PG_INT64_MAX : run->run_id, ledger->forgotten);
+}
+
+static bool
+in_ring(const RunRecord *run)
+{
+	return run->run_id >= oldest_in_ring();
+}
+
+static bool
+in_last(const RunRecord *run)
+{
+	const RunRecord *bucket = bucket_of(run->dboid, run->relid, run->command);
+
+	for (int i = 0; i < LEDGER_WAYS; i++)
+	{
+		if (bucket[i].run_id == run->run_id)
+			return true;
+	}
+	return false;
+}
+
+static bool
+in_longest(const RunRecord *run)
+{
+	for (int i = 0; i < LEDGER_LONGEST; i++)
+	{
+		if (sweep_shared->longest[i].run_id == run->run_id)
+			return true;
+	}
+	return false;
+}
+
 static void
 keep_if_long(const RunRecord *run)
 {
@@ -100,11 +146,29 @@ keep_if_long(const RunRecord *run)
 		if (duration(&longest[i]) < duration(shortest))
 			shortest = &longest[i];
 	}
-	if (run->ended_at - run->started_at > duration(shortest))
-		*shortest = *run;
+	if (run->ended_at - run->started_at <= duration(shortest))
+		return;
+	if (is_kept(shortest) && !in_ring(shortest) && !in_last(shortest))
+		sweep_shared->ledger.kept--;
+	*shortest = *run;
 }
 
-/* Puts a run where it belongs.  The caller holds LOCK_LEDGER. */
+static void
+keep_if_last(const RunRecord *run)
+{
+	RunRecord  *place = last_place(run);
+
+	if (same_work(place, run->dboid, run->relid, run->command) && place->ended_at > run->ended_at)
+		return;
+	if (is_kept(place) && !in_ring(place) && !in_longest(place))
+		sweep_shared->ledger.kept--;
+	*place = *run;
+}
+
+/*
+ * Puts a run where it belongs.  Whoever loses its place to it and is nowhere
+ * else is kept no longer.  The caller holds LOCK_LEDGER.
+ */
 static void
 put(const RunRecord *run)
 {
@@ -112,16 +176,16 @@ put(const RunRecord *run)
 	RunRecord  *place = &sweep_recent_runs[ledger->added++ % sweep_max_runs];
 
 	if (is_kept(place))
+	{
 		ledger->complete_since = Max(ledger->complete_since, place->ended_at);
+		if (!in_last(place) && !in_longest(place))
+			ledger->kept--;
+	}
 	*place = *run;
+	ledger->kept++;
 	keep_if_long(run);
 	if (run->outcome == RUN_DONE)
-	{
-		place = last_place(run);
-		if (!same_work(place, run->dboid, run->relid, run->command) ||
-			place->ended_at <= run->ended_at)
-			*place = *run;
-	}
+		keep_if_last(run);
 }
 
 void
@@ -210,41 +274,15 @@ places(void)
 	return (int64) sweep_max_runs + shmem_last_run_buckets() * LEDGER_WAYS + LEDGER_LONGEST;
 }
 
-/*
- * The lowest number in the ring, where all later ones are as well.  The
- * caller holds the lock.
- */
-static int64
-oldest_in_ring(void)
-{
-	const LedgerState *ledger = &sweep_shared->ledger;
-	const RunRecord *run;
-
-	/* it is filled from the first place on */
-	run = ledger->added < sweep_max_runs ? &sweep_recent_runs[0] :
-		&sweep_recent_runs[ledger->added % sweep_max_runs];
-	return Max(run->run_id == 0 ? PG_INT64_MAX : run->run_id, ledger->forgotten);
-}
-
 /* Is it in none of the collections before?  Then it is shown, and saved, from here. */
 static bool
 is_first_at(int64 place, const RunRecord *run, int64 oldest)
 {
-	RunRecord  *bucket;
-
 	if (!is_kept(run) || place < sweep_max_runs)
 		return is_kept(run);
 	if (run->run_id >= oldest)
 		return false;
-	if (place < places() - LEDGER_LONGEST)
-		return true;
-	bucket = bucket_of(run->dboid, run->relid, run->command);
-	for (int i = 0; i < LEDGER_WAYS; i++)
-	{
-		if (bucket[i].run_id == run->run_id)
-			return false;
-	}
-	return true;
+	return place < places() - LEDGER_LONGEST || !in_last(run);
 }
 
 /* The runs of the next places from *next on, but none from that number on. */
@@ -286,21 +324,12 @@ ledger_copy(int *count)
 int64
 ledger_count(TimestampTz *complete_since)
 {
-	int64		n = 0;
-	int64		next = 0;
-	int64		oldest;
+	int64		n;
 
 	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
+	n = sweep_shared->ledger.kept;
 	*complete_since = sweep_shared->ledger.complete_since;
 	LWLockRelease(shmem_lock(LOCK_LEDGER));
-	while (next < places())
-	{
-		LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
-		oldest = oldest_in_ring();
-		for (int i = 0; i < SLICE && next < places(); i++, next++)
-			n += is_first_at(next, place_at(next), oldest);
-		LWLockRelease(shmem_lock(LOCK_LEDGER));
-	}
 	return n;
 }
 
@@ -311,6 +340,7 @@ ledger_reset(void)
 
 	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_EXCLUSIVE);
 	ledger->forgotten = ledger->next_run_id;
+	ledger->kept = 0;
 	ledger->complete_since = clock_now();
 	ledger->resets++;
 	history_reset();
@@ -335,6 +365,7 @@ clear(void)
 	memset(sweep_shared->longest, 0, sizeof(sweep_shared->longest));
 	sweep_shared->ledger.added = 0;
 	sweep_shared->ledger.forgotten = 0;
+	sweep_shared->ledger.kept = 0;
 }
 
 /*

@@ -24,6 +24,7 @@ typedef struct LedgerState
 								 * ring ended then, or 0: none had to */
 	int64		resets;			/* how often all were forgotten */
 	uint64		added;			/* runs ever added to the ring */
+	int64		kept;			/* runs in any of the collections */
 	bool		loaded;			/* the file was read */
 	bool		hold_said;		/* since the server's start: not the file's */
 } LedgerState;
@@ -38,8 +39,10 @@ extern bool ledger_last(Oid dboid, Oid relid, RunCommand command, RunRecord *run
 extern RunRecord *ledger_copy(int *count);
 
 /*
- * How many runs ledger_copy() copies.  Of what ended after complete_since
- * none is missing.  It is 0 if none was ever left out.
+ * How many runs ledger_copy() copies.  It is counted as they come and go: a
+ * look at them all would be half of what sweep.status costs a new session.
+ * Of what ended after complete_since none is missing.  It is 0 if none was
+ * ever left out.
  */
 extern int64 ledger_count(TimestampTz *complete_since);
 

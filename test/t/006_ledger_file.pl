@@ -36,6 +36,15 @@ sub saved
 	return poll_ok($node, "SELECT runs_saved_at > (SELECT max(ended_at) FROM sweep.runs) AND runs_save_error IS NULL FROM sweep.status", $name);
 }
 
+# sweep.status counts the runs as they come and go, and sweep.runs looks at all of them.
+sub counted
+{
+	my ($name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return poll_ok($node, 'SELECT runs = (SELECT count(*) FROM sweep.runs) FROM sweep.status', "$name: sweep.status has their number");
+}
+
 # ---- a restart
 
 sql($node, 'CREATE TABLE first (i int); CREATE TABLE second (i int); VACUUM first; VACUUM second; ANALYZE first');
@@ -358,6 +367,7 @@ my $limit = 100 + 100 + 64;
 cmp_ok(status($node, 'runs'), '<=', $limit, "no more than $limit are kept in all");
 cmp_ok(status($node, 'runs'), '>=', 100, 'nor fewer than sweep.max_runs');
 is(sql($node, 'SELECT count(DISTINCT run_id) = count(*) FROM sweep.runs'), 't', 'each is shown once');
+counted('one table pushes runs out');
 saved('they are saved');
 
 # the file is appended to, and written anew now and then
@@ -389,11 +399,13 @@ $before = sql($node, "$all_runs $which");
 $node->restart;
 poll_until($node, 'SELECT runs >= 100 FROM sweep.status');
 is(sql($node, "$all_runs $which"), $before, 'a restart keeps the same ones');
+counted('after a restart');
 
 # more tables than there is room for
 sql($node, join ";\n", map { "CREATE TABLE t$_ (i int)" } 1 .. 300);
 sql($node, join ";\n", map { "VACUUM t$_" } 1 .. 300);
 cmp_ok(status($node, 'runs'), '<=', $limit, 'more tables than there is room for: still bounded');
+counted('more tables than there is room for');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 't300'"), '1', 'the newest is among them');
 is(sql($node, "SELECT count(*) FROM sweep.runs WHERE run_id = $id"), '1', 'and the longest as well');
 
@@ -403,10 +415,28 @@ $node->stop;
 $node->append_conf('postgresql.conf', 'sweep.max_runs = 500');
 $node->start;
 poll_ok($node, 'SELECT runs > 100 FROM sweep.status', 'a larger sweep.max_runs takes all that there is');
+counted('a larger sweep.max_runs');
 $node->stop;
 $node->append_conf('postgresql.conf', 'sweep.max_runs = 100');
 $node->start;
 poll_ok($node, "SELECT runs BETWEEN 100 AND $limit FROM sweep.status", 'a smaller one what fits');
+counted('a smaller sweep.max_runs');
+
+# Short and long runs of many tables, some of which fail, in an order that is another each time.
+my $seed = time;
+note("seed $seed");
+srand($seed);
+for my $step (1 .. 6)
+{
+	sql($node, join ";\n", 'SET vacuum_cost_limit = 1',
+		map { 'SET vacuum_cost_delay = ' . (rand() < 0.2 ? 1 : 0), 'VACUUM ' . (rand() < 0.5 ? 'hot' : 't' . (1 + int(rand(300)))) } 1 .. 60);
+	$node->psql('postgres', "SET statement_timeout = 1; SET vacuum_cost_delay = 20; SET vacuum_cost_limit = 1; VACUUM (DISABLE_PAGE_SKIPPING) hot", on_error_stop => 0);
+	counted("many tables, step $step");
+}
+sql($node, 'SELECT sweep.reset_runs()');
+counted('after a reset');
+sql($node, join ";\n", map { "VACUUM t$_" } 1 .. 150);
+counted('after a reset and 150 runs');
 
 $node->stop;
 done_testing();
