@@ -433,10 +433,21 @@ for my $step (1 .. 6)
 	$node->psql('postgres', "SET statement_timeout = 1; SET vacuum_cost_delay = 20; SET vacuum_cost_limit = 1; VACUUM (DISABLE_PAGE_SKIPPING) hot", on_error_stop => 0);
 	counted("many tables, step $step");
 }
+
+# a run that is the last of its table and one of the longest, and then neither in the ring nor the last
+sql($node, 'SET vacuum_cost_delay = 10; SET vacuum_cost_limit = 1; VACUUM (DISABLE_PAGE_SKIPPING) hot');
+sql($node, join ";\n", map { "VACUUM t$_" } 1 .. 110);
+sql($node, 'VACUUM hot');
+counted('one of the longest is no longer the last');
+
 sql($node, 'SELECT sweep.reset_runs()');
 counted('after a reset');
-sql($node, join ";\n", map { "VACUUM t$_" } 1 .. 150);
-counted('after a reset and 150 runs');
+for my $step (1 .. 3)
+{
+	# many of these are longer than the longest that are there, and the last of their tables
+	sql($node, join ";\n", map { "VACUUM t$_" } 1 .. 150);
+	counted("after a reset and $step times 150 runs");
+}
 
 $node->stop;
 done_testing();
