@@ -124,6 +124,22 @@ RETURNS record
 AS 'MODULE_PATHNAME', 'sweep_status_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
+-- What a server says to somebody who asks many of them, each in a session of its own. Such
+-- a session would take longer to look up what a few queries name than to answer them.
+-- datid to mxid_age are of the database with the oldest transaction ids. The rates are of
+-- all running vacuums together.
+CREATE FUNCTION sweep_internal.get_server(
+	OUT now timestamptz, OUT started_at timestamptz, OUT version text,
+	OUT dbname name, OUT role name, OUT in_recovery boolean,
+	OUT autovacuum boolean, OUT freeze_max_age integer,
+	OUT datid oid, OUT datname name, OUT xid_age integer, OUT mxid_age integer,
+	OUT vacuums integer, OUT read_mb_per_s double precision,
+	OUT dirty_mb_per_s double precision, OUT wal_mb_per_s double precision,
+	OUT xids_per_s double precision)
+RETURNS record
+AS 'MODULE_PATHNAME', 'sweep_server_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
 CREATE FUNCTION sweep_internal.get_features(OUT feature text, OUT enabled boolean, OUT detail text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_features_0_1'
@@ -328,7 +344,8 @@ GRANT USAGE ON SCHEMA sweep TO pg_database_owner;
 GRANT SELECT ON sweep.table_settings TO pg_database_owner;
 GRANT EXECUTE ON FUNCTION
 	sweep_internal.get_progress(), sweep_internal.get_runs(), sweep_internal.get_run_worth(), sweep_internal.get_databases(),
-	sweep_internal.get_decisions(), sweep_internal.get_cleanings(), sweep_internal.get_audit(), sweep_internal.get_status(), sweep_internal.get_features(),
+	sweep_internal.get_decisions(), sweep_internal.get_cleanings(), sweep_internal.get_audit(), sweep_internal.get_status(),
+	sweep_internal.get_server(), sweep_internal.get_features(),
 	sweep_internal.get_relation(oid), sweep_internal.get_readable(text)
 TO pg_monitor;
 

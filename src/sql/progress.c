@@ -17,6 +17,7 @@
 #include "policy/estimate.h"
 #include "server/compat.h"
 #include "shmem.h"
+#include "sql/progress.h"
 #include "sql/relation.h"
 #include "sql/row.h"
 #include "state/ledger.h"
@@ -395,4 +396,28 @@ sweep_progress_0_1(PG_FUNCTION_ARGS)
 		row_store(fcinfo, &row);
 	}
 	return (Datum) 0;
+}
+
+ProgressSum
+progress_sum(void)
+{
+	ProgressSum sum = {0};
+	MeterSlot	slot;
+
+	/* see sweep_progress_0_1() */
+	if (pg_atomic_read_u32(&sweep_shared->metering) == 0)
+		return sum;
+	for (int i = 0; i < shmem_meter_count(); i++)
+	{
+		ProgressRates r;
+
+		if (!meter_read(i, &slot) || slot.leader_pid != 0)
+			continue;
+		r = compute_rates(&slot);
+		sum.vacuums++;
+		sum.read_mb_per_s += Max(r.read_mb_per_s, 0);
+		sum.dirty_mb_per_s += Max(r.dirty_mb_per_s, 0);
+		sum.wal_mb_per_s += Max(r.wal_mb_per_s, 0);
+	}
+	return sum;
 }

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep import compute, errors
 from pgsweep.core import rates
+from pgsweep.fleet import about
 from pgsweep.fleet.due import MOST_ROWS, settings_of
 from pgsweep.fleet.due import due as due_of
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
 
 if TYPE_CHECKING:
     from pgsweep.db import Session
-    from pgsweep.model import Blocker, DatabaseAge, Server
+    from pgsweep.model import Blocker, Server
 
 T = TypeVar("T")
 
@@ -81,27 +82,32 @@ def _due(
     return due_of(dead, (row for (row,) in shown))
 
 
-def _counts(session: Session, parts: _Parts) -> _Counts:
-    """Ask all at once, and where that fails each by itself."""
+def _counts(session: Session, parts: _Parts) -> tuple[dict[str, Any], _Counts]:
+    """Return what the server says of itself, and what there is.
+
+    All is asked at once, and where that fails each by itself.
+    """
     shows = tuple(f"show_{name}" for name in settings_of(session.version_num))
+    always = (*about.QUERIES, *shows, "fleet_core")
     try:
         *there, (now,), (checkpoint,), dead = session.several(
-            *shows, "fleet_core", "core_next_xid", "core_checkpoint", "fleet_dead"
+            *always, "core_next_xid", "core_checkpoint", "fleet_dead"
         )
     except (errors.ConnectionLostError, errors.CannotConnectError):
         raise
     except errors.DatabaseError:
-        there = session.several(*shows, "fleet_core")
+        there = session.several(*always)
+        dead = None
         rate = parts.read("xid rate", lambda: _core_views().xid_rate(session))
-        due = parts.read(
-            "due tables",
-            lambda: _due(session, session.dicts("fleet_dead"), there[: len(shows)]),
-        )
     else:
         rate = rates.since_checkpoint(checkpoint, now)
-        due = parts.read("due tables", lambda: _due(session, dead, there[: len(shows)]))
-    (role,), *found = there[len(shows) :]
-    return _Counts(
+    own, there = there[: len(about.QUERIES)], there[len(about.QUERIES) :]
+    shown, ((role,), *found) = there[: len(shows)], there[len(shows) :]
+    due = parts.read(
+        "due tables",
+        lambda: _due(session, session.dicts("fleet_dead") if dead is None else dead, shown),
+    )
+    return about.row(own), _Counts(
         **role,
         vacuums=any(found[:VACUUMS]),
         holders=any(found[VACUUMS:]),
@@ -110,10 +116,11 @@ def _counts(session: Session, parts: _Parts) -> _Counts:
     )
 
 
-def read(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
-    """Return what a node says by core's views. Server and oldest database are known already."""
+def read(session: Session) -> NodeReading:
+    """Return what a node says by core's views."""
     parts = _Parts()
-    counts = _counts(session, parts)
+    said, counts = _counts(session, parts)
+    server = about.server(session, said)
     running = (
         parts.read("running vacuums", lambda: _core_views().progress(session))
         if counts.vacuums
@@ -127,7 +134,7 @@ def read(session: Session, server: Server, oldest: DatabaseAge) -> NodeReading:
         server=server,
         due=counts.due,
         vacuums=None if running is None else len(compute.running(running)),
-        oldest=oldest,
+        oldest=about.oldest(said),
         xids_per_s=counts.xids_per_s,
         blocker=parts.read("horizon", lambda: _holder(session, server)) if counts.holders else None,
         conflicts=parts.read("standby conflicts", lambda: cancelled(session.recovery_conflicts()))

@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pgsweep import errors
+from pgsweep.fleet import about
 from pgsweep.fleet.citus import Origin, gpid_of, origin
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
-from pgsweep.model import DatabaseAge, Server, Status
+from pgsweep.model import Status
 
 if TYPE_CHECKING:
     from pgsweep.db import Session
     from pgsweep.fleet.node import Node
+
+RATES = ("read_mb_per_s", "dirty_mb_per_s", "wal_mb_per_s")
 
 
 def read(session: Session) -> NodeReading:
@@ -21,71 +24,57 @@ def read(session: Session) -> NodeReading:
 
     Many nodes are asked at the same time. So it is done by as few questions as can be.
     """
-    (shown,), (switch,), (limit,), databases, extensions = session.several(
-        "show_server_version",
-        "show_autovacuum",
-        "show_autovacuum_freeze_max_age",
-        "fleet_server",
-        "fleet_extensions",
+    # Nothing of schema sweep is used before it is known whose it is.
+    version = next(
+        (
+            row["extversion"]
+            for row in session.dicts("fleet_extensions")
+            if row["extname"] == "pg_sweep"
+        ),
+        None,
     )
-    row = max(databases, key=lambda one: one["xid_age"])
-    oldest = DatabaseAge(
-        **{name: row.pop(name) for name in ("datid", "datname", "xid_age", "mxid_age")},
-        stats_reset=None,
-    )
-    server = Server(
-        **row,
-        version=shown["server_version"],
-        autovacuum=switch["autovacuum"] == "on",
-        freeze_max_age=int(limit["autovacuum_freeze_max_age"]),
-        host=session.host,
-        port=session.port,
-    )
-    version = next((one["extversion"] for one in extensions if one["extname"] == "pg_sweep"), None)
     if version is None:
         # Most fleets have it everywhere, and need not load this.
         from pgsweep.fleet import core_reader
 
-        return core_reader.read(session, server, oldest)
-    return _of_extension(session, server, oldest, version)
+        return core_reader.read(session)
+    return _of_extension(session, version)
 
 
-def _said(session: Session) -> list[list[dict[str, Any]]]:
-    """Return the row of the status, what each vacuum does, and the rates of ids."""
+def _said(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the row of the status, and what the server says of itself."""
     try:
-        return session.several("fleet_status", "fleet_running", "xid_rate")
+        (status,), (node,) = session.several("fleet_status", "fleet_node")
     except (errors.VersionMismatchError, errors.PermissionDeniedError):
         # What is under the views may be another in each version, and be closed to a role that may
         # read the views.
-        return session.several("status", "fleet_running_view", "xid_rate")
+        *own, (status,), each, (rate,) = session.several(
+            *about.QUERIES, "status", "fleet_running", "xid_rate"
+        )
+        # The workers that help a vacuum are in what it does.
+        vacuums = [row for row in each if row["leader_pid"] is None]
+        sums = {name: sum(row[name] or 0.0 for row in vacuums) for name in RATES}
+        node = {**about.row(own), **sums, "vacuums": len(vacuums), **rate}
+    return status, node
 
 
-def _of_extension(
-    session: Session, server: Server, oldest: DatabaseAge, version: str
-) -> NodeReading:
-    ((first,), each, (rate,)) = _said(session)
+def _of_extension(session: Session, version: str) -> NodeReading:
+    first, node = _said(session)
     status = Status.of({**first, "sql_version": version})
     session.check_versions(status.sql_version, status.library_version)
-    # The workers that help a vacuum are in what it does.
-    vacuums = [row for row in each if row["leader_pid"] is None]
-
-    def together(name: str) -> float:
-        return sum(row[name] or 0.0 for row in vacuums)
-
+    server = about.server(session, node)
     # Nothing is held back where nothing runs, and nobody holds a horizon of age 0. So a server at
     # rest is asked little.
-    limits = session.budget() if vacuums and session.views().budget else ()
+    limits = session.budget() if node["vacuums"] and session.views().budget else ()
     held = status.horizon_age != 0 and session.views().blockers
     return NodeReading(
         server=server,
         status=status,
         due=status.due,
-        vacuums=len(vacuums),
-        read_mb_per_s=together("read_mb_per_s"),
-        dirty_mb_per_s=together("dirty_mb_per_s"),
-        wal_mb_per_s=together("wal_mb_per_s"),
-        oldest=oldest,
-        xids_per_s=rate["xids_per_s"],
+        vacuums=node["vacuums"],
+        **{name: node[name] for name in RATES},
+        oldest=about.oldest(node),
+        xids_per_s=node["xids_per_s"],
         blocker=oldest_of(session.blockers()) if held else None,
         conflicts=cancelled(session.recovery_conflicts()) if server.in_recovery else None,
         binding=next((limit.name for limit in limits if limit.binding), None),

@@ -1,2 +1,2 @@
--- What each running vacuum does. It asks the function under sweep.progress, as fleet_status does.
-SELECT leader_pid, read_mb_per_s, dirty_mb_per_s, wal_mb_per_s FROM sweep_internal.get_progress()
+-- What each running vacuum does, where fleet_node does not fit the version.
+SELECT leader_pid, read_mb_per_s, dirty_mb_per_s, wal_mb_per_s FROM sweep.progress

@@ -1,2 +1,0 @@
--- What each running vacuum does, where fleet_running does not fit the version.
-SELECT leader_pid, read_mb_per_s, dirty_mb_per_s, wal_mb_per_s FROM sweep.progress
