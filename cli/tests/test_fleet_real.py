@@ -9,6 +9,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ import pytest
 from conftest import Pgsweep, Result, needs_extension, until, write
 from fleets import Answers, black_hole, patroni_stub
 from pgsweep.commands.fleet import _Look
+from pgsweep.db import Target, connect
+from pgsweep.fleet import reader
 from pgsweep.fleet.providers import Choice
 from pgsweep.fleet.seats import Seats
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
@@ -182,8 +185,8 @@ def test_it_fits_80_columns(pgsweep: Pgsweep, fleet: Make) -> None:
     ("other", "back"),
     [
         (
-            "ALTER FUNCTION sweep_internal.get_progress() RENAME TO other",
-            "ALTER FUNCTION sweep_internal.other() RENAME TO get_progress",
+            "ALTER FUNCTION sweep_internal.get_server() RENAME TO other",
+            "ALTER FUNCTION sweep_internal.other() RENAME TO get_server",
         ),
         (
             "REVOKE USAGE ON SCHEMA sweep_internal FROM pg_monitor",
@@ -211,6 +214,65 @@ def test_what_is_under_the_views_may_be_another(
     assert row["answered"], row
     assert row["mode"] == "act"
     assert row["vacuums"] is not None
+
+
+@contextmanager
+def vacuuming(server: ThrowawayServer) -> Iterator[None]:
+    """Have a vacuum run that takes its time."""
+    # Nobody else is to vacuum it.
+    server.psql(
+        "postgres",
+        "CREATE TABLE slow WITH (autovacuum_enabled = off) AS SELECT generate_series(1, 100000)",
+    )
+    # What is dirty already would cost nothing.
+    server.psql("postgres", "CHECKPOINT")
+    where = f"host={server.folder} port={server.port} user={SUPERUSER} dbname=postgres"
+    options = "-c vacuum_cost_delay=20 -c vacuum_cost_limit=20"
+    with psycopg.connect(f"{where} options='{options}'", autocommit=True) as conn:
+        conn.pgconn.send_query(b"VACUUM (FREEZE) slow")
+        conn.pgconn.flush()
+        try:
+            yield
+        finally:
+            conn.cancel()
+            until(lambda: conn.pgconn.get_result() is None)
+            server.psql("postgres", "DROP TABLE slow")
+
+
+@contextmanager
+def renamed(server: ThrowawayServer, name: str) -> Iterator[None]:
+    """Give a function of the extension another name."""
+    server.psql("postgres", f"ALTER FUNCTION sweep_internal.{name}() RENAME TO other")
+    try:
+        yield
+    finally:
+        server.psql("postgres", f"ALTER FUNCTION sweep_internal.other() RENAME TO {name}")
+
+
+def test_one_row_says_what_the_views_say(pair: tuple[ThrowawayServer, ThrowawayServer]) -> None:
+    one = pair[0]
+    one.psql("postgres", "CREATE DATABASE elder")
+    one.psql("postgres", "UPDATE pg_database SET datfrozenxid = '3' WHERE datname = 'elder'")
+    target = Target(host=str(one.folder), port=str(one.port), user=SUPERUSER, dbname="postgres")
+    with connect(target) as session, vacuuming(one):
+        until(lambda: (reader.read(session).dirty_mb_per_s or 0) > 0)
+        told = reader.read(session)
+        with renamed(one, "get_server"):
+            viewed = reader.read(session)
+    one.psql("postgres", "DROP DATABASE elder")
+    assert told.oldest is not None
+    assert told.oldest.datname == "elder"
+    assert told.vacuums == viewed.vacuums == 1
+    assert viewed.dirty_mb_per_s
+    assert told.server.version == one.psql("postgres", "SHOW server_version").strip()
+    assert replace(told.server, now=viewed.server.now) == viewed.server
+    # To give the function another name takes a transaction.
+    assert viewed.oldest is not None
+    assert told.oldest.xid_age < viewed.oldest.xid_age < told.oldest.xid_age + 50
+    assert replace(told.oldest, xid_age=viewed.oldest.xid_age) == viewed.oldest
+    assert told.status is not None
+    assert viewed.status is not None
+    assert told.status.mode == viewed.status.mode
 
 
 def test_nodes_without_the_extension(pgsweep: Pgsweep, fleet: Make) -> None:

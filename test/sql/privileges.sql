@@ -71,6 +71,7 @@ SELECT count(*) FROM sweep_internal.get_runs();
 SELECT count(*) FROM sweep_internal.get_databases();
 SELECT count(*) FROM sweep_internal.get_decisions();
 SELECT count(*) FROM sweep_internal.get_status();
+SELECT count(*) FROM sweep_internal.get_server();
 SELECT count(*) FROM sweep_internal.get_features();
 SELECT count(*) FROM sweep_internal.get_tables();
 SELECT count(*) FROM sweep_internal.get_queue();
