@@ -89,9 +89,13 @@ sub found_in_turn
 	note(sql($server, "SELECT string_agg(relname || ' ' || round(EXTRACT(epoch FROM started_at - '$since'), 2), ', ' ORDER BY started_at) $of_lost"));
 	my $early = sql($server, "SELECT count(*) $of_lost AND relname LIKE 'large%' AND started_at < '$since'::timestamptz + '$spread s'::interval / 10");
 	cmp_ok($early, '<=', $tables / 3, "$what: not all at once ($early in the first minute)");
-	cmp_ok(sql($server,
-		"SELECT max(n) FROM (SELECT count(*) AS n $of_lost AND relname LIKE 'large%' GROUP BY floor(EXTRACT(epoch FROM started_at - '$since') * 10 / $spread)) x"),
-		'<=', $tables / 2, "$what: at no time");
+	# On a slow machine the database is let in late. Then all that is overdue comes at once.
+	is(sql($server, <<"END"), '', "$what: at no time");
+WITH run AS (SELECT EXTRACT(epoch FROM started_at - '$since') AS at $of_lost AND relname LIKE 'large%'),
+	step AS (SELECT floor(at * 10 / $spread) AS step, count(*) AS n, min(at) AS at FROM run GROUP BY 1)
+SELECT string_agg(format('%s at %s s', n, round(at, 2)), ', ') FROM step
+WHERE n > $tables / 2 + CASE WHEN at = (SELECT min(at) FROM run) THEN $tables * at / $spread ELSE 0 END
+END
 	is(sql($server, "SELECT count(*) FROM sweep.runs WHERE $after AND relname = 'clean'"), '0', "$what: a table without is left alone");
 	is(sql($server, "SELECT count(*) FROM (SELECT relname $of_lost AND outcome = 'done' GROUP BY relname HAVING count(*) > 1) x"), '0',
 		"$what: no table has two turns");
