@@ -6,7 +6,7 @@ SELECT pg_has_role('pg_read_all_stats', 'USAGE') AS can_read_stats;
 SELECT 1 FROM pg_stat_get_progress_info('VACUUM') LIMIT 1;
 SELECT 1 FROM pg_stat_get_progress_info('ANALYZE') LIMIT 1;
 SELECT 1 FROM pg_stat_get_progress_info('CLUSTER') LIMIT 1; -- before 19
-SELECT 1 FROM pg_stat_progress_cluster LIMIT 1; -- from 19
+SELECT 1 FROM pg_stat_get_progress_info('REPACK') LIMIT 1; -- from 19
 SELECT 1 FROM pg_stat_get_activity(NULL) a
 WHERE a.pid <> pg_backend_pid() AND (age(a.backend_xmin) > 0 OR age(a.backend_xid) > 0)
 LIMIT 1;
