@@ -67,10 +67,14 @@ RETURNS SETOF record
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH running AS (
-	SELECT a.backend_xid AS xid FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL
+-- The functions under core's views, because a view is planned anew each time, which takes ten times
+-- as long as to run it.
+WITH activity AS MATERIALIZED (
+	SELECT * FROM pg_stat_get_activity(NULL)
+), running AS (
+	SELECT a.backend_xid AS xid FROM activity a WHERE a.backend_xid IS NOT NULL
 	UNION ALL
-	SELECT p.transaction FROM pg_prepared_xacts p
+	SELECT p.transaction FROM pg_prepared_xact() p
 ), transactions AS (
 	SELECT CASE WHEN a.backend_type = 'walsender' THEN 'standby feedback'
 	            WHEN i.pid IS NOT NULL THEN 'create index'
@@ -78,31 +82,34 @@ WITH running AS (
 	            WHEN a.state LIKE 'idle in transaction%' THEN 'idle in transaction'
 	            WHEN a.backend_type = 'client backend' THEN 'transaction'
 	            ELSE 'other' END AS kind,
-	       h.pid, h.datid, sweep_internal.get_readable(a.usename::text) AS usename,
-	       sweep_internal.get_origin(sweep_internal.get_readable(a.application_name)) AS name,
+	       h.pid, h.datid, sweep_internal.get_readable(pg_get_userbyid(a.usesysid)::text) AS usename,
+	       -- a function in SQL is planned in each session that calls it
+	       CASE WHEN a.application_name LIKE 'citus\_%' THEN sweep_internal.get_origin(sweep_internal.get_readable(a.application_name))
+	            ELSE sweep_internal.get_readable(nullif(a.application_name, '')) END AS name,
 	       coalesce(a.state, a.backend_type) AS state, h.xmin, h.age,
 	       CASE WHEN a.backend_type = 'walsender' THEN a.backend_start ELSE a.xact_start END AS since,
 	       sweep_internal.get_readable(nullif(a.query, '')) AS query
 	FROM sweep_internal.get_horizon_holders() h
-	     LEFT JOIN pg_stat_activity a ON a.pid = h.pid
-	     LEFT JOIN pg_stat_progress_create_index i ON i.pid = h.pid
+	     LEFT JOIN activity a ON a.pid = h.pid
+	     LEFT JOIN pg_stat_get_progress_info('CREATE INDEX') i ON i.pid = h.pid
 	     LEFT JOIN (SELECT DISTINCT p.pid FROM sweep_internal.get_progress() p) v ON v.pid = h.pid
 	WHERE a.leader_pid IS NULL AND h.pid IS NOT NULL
 	UNION ALL
-	SELECT 'prepared transaction', NULL, x.datid, sweep_internal.get_readable(p.owner::text),
+	SELECT 'prepared transaction', NULL, x.datid, sweep_internal.get_readable(pg_get_userbyid(p.ownerid)::text),
 	       sweep_internal.get_readable(p.gid), 'prepared', p.transaction, age(p.transaction), p.prepared, NULL
-	FROM pg_prepared_xacts p JOIN pg_database d ON d.datname = p.database
-	     CROSS JOIN LATERAL (SELECT d.oid
+	FROM pg_prepared_xact() p
+	     CROSS JOIN LATERAL (SELECT p.dbid
 	                         UNION SELECT h.datid FROM sweep_internal.get_horizon_holders() h
 	                         WHERE h.pid IS NULL AND h.xmin = p.transaction) x (datid)
 ), slots AS (
-	SELECT s.slot_type, s.active, s.active_pid, sweep_internal.get_readable(r.usename::text) AS usename, s.slot_name, m.xmin, m.catalogs,
+	SELECT s.slot_type, s.active, s.active_pid,
+	       sweep_internal.get_readable(pg_get_userbyid(r.usesysid)::text) AS usename, s.slot_name, m.xmin, m.catalogs,
 	       (to_jsonb(s) ->> 'inactive_since')::timestamptz AS since,
 	       -- what its consumer needs is as old as the oldest transaction here
 	       s.active AND EXISTS (SELECT FROM running WHERE running.xid = m.xmin) AS inherits
-	FROM pg_replication_slots s
+	FROM pg_get_replication_slots() s
 	     CROSS JOIN LATERAL (VALUES (s.xmin, false), (s.catalog_xmin, true)) AS m (xmin, catalogs)
-	     LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid
+	     LEFT JOIN activity r ON r.pid = s.active_pid AND r.backend_type = 'walsender'
 	WHERE m.xmin IS NOT NULL AND NOT (m.catalogs AND s.xmin IS NOT NULL AND age(s.xmin) >= age(m.xmin))
 )
 SELECT t.*, false FROM transactions t
@@ -120,8 +127,9 @@ SELECT CASE WHEN s.slot_type = 'logical' THEN 'logical slot'
        s.xmin, age(s.xmin), s.since, NULL, s.catalogs
 FROM slots s WHERE NOT s.inherits
 UNION ALL
+-- before PostgreSQL 16
 SELECT 'other', NULL, NULL, NULL, 'vacuum_defer_cleanup_age', 'setting', NULL, g.setting::bigint, NULL, NULL, false
-FROM pg_settings g WHERE g.name = 'vacuum_defer_cleanup_age' AND g.setting <> '0'
+FROM current_setting('vacuum_defer_cleanup_age', true) g (setting) WHERE g.setting <> '0'
 $$;
 
 -- The statement that makes it let go, and what that costs.
@@ -131,9 +139,9 @@ RETURNS record
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT f.fix, f.risk FROM (VALUES
-	(sweep_internal.get_origin_fix(name, kind) IS NOT NULL,
-	 sweep_internal.get_origin_fix(name, kind),
+SELECT f.fix, f.risk FROM (SELECT CASE WHEN name LIKE 'citus\_%' THEN sweep_internal.get_origin_fix(name, kind) END) AS o (fix), LATERAL (VALUES
+	(o.fix IS NOT NULL,
+	 o.fix,
 	 'what its transaction did is rolled back on all nodes. Ending only the session here would leave the one where it began'),
 	(kind = 'idle in transaction',
 	 format('SELECT pg_catalog.pg_terminate_backend(%s);', pid),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgsweep import compute, errors
+from pgsweep import errors
 from pgsweep.core import rates
 from pgsweep.fleet import about
 from pgsweep.fleet.due import MOST_ROWS, settings_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# So many statements of fleet_core.sql look for vacuums. They follow the first one.
+# So many statements of fleet_core.sql count vacuums. They follow the first one.
 VACUUMS = 3
 
 
@@ -50,8 +50,8 @@ class _Counts:
     """What there is on a server without the extension. None is what it does not show."""
 
     can_read_stats: bool
-    # whether a vacuum may run, and whether somebody may hold the horizon
-    vacuums: bool
+    vacuums: int
+    # whether somebody may hold the horizon
     holders: bool
     due: int | None
     xids_per_s: float | None
@@ -109,7 +109,7 @@ def _counts(session: Session, parts: _Parts) -> tuple[dict[str, Any], _Counts]:
     )
     return about.row(own), _Counts(
         **role,
-        vacuums=any(found[:VACUUMS]),
+        vacuums=sum(row["vacuums"] for (row,) in found[:VACUUMS]),
         holders=any(found[VACUUMS:]),
         due=due,
         xids_per_s=None if rate is None else rate.per_s,
@@ -121,11 +121,6 @@ def read(session: Session) -> NodeReading:
     parts = _Parts()
     said, counts = _counts(session, parts)
     server = about.server(session, said)
-    running = (
-        parts.read("running vacuums", lambda: _core_views().progress(session))
-        if counts.vacuums
-        else ()
-    )
     if not counts.can_read_stats:
         parts.missing.append(
             f'sessions of others, because role "{server.role}" is not in pg_monitor'
@@ -133,7 +128,7 @@ def read(session: Session) -> NodeReading:
     return NodeReading(
         server=server,
         due=counts.due,
-        vacuums=None if running is None else len(compute.running(running)),
+        vacuums=counts.vacuums,
         oldest=about.oldest(said),
         xids_per_s=counts.xids_per_s,
         blocker=parts.read("horizon", lambda: _holder(session, server)) if counts.holders else None,

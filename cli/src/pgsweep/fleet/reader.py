@@ -10,10 +10,10 @@ from pgsweep import errors
 from pgsweep.fleet import about
 from pgsweep.fleet.citus import Origin, gpid_of, origin
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
-from pgsweep.model import Status
+from pgsweep.model import Blocker, Limit, Status
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
+    from pgsweep.db import Session, Views
     from pgsweep.fleet.node import Node
 
 RATES = ("read_mb_per_s", "dirty_mb_per_s", "wal_mb_per_s")
@@ -41,10 +41,14 @@ def read(session: Session) -> NodeReading:
     return _of_extension(session, version)
 
 
-def _said(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the row of the status, and what the server says of itself."""
+def _said(session: Session) -> tuple[dict[str, Any], dict[str, Any], Views | None]:
+    """Return the row of the status, what the server says of itself, and which views there are.
+
+    None for the views means that it has all that this version has.
+    """
     try:
         (status,), (node,) = session.several("fleet_status", "fleet_node")
+        return status, node, None
     except (errors.VersionMismatchError, errors.PermissionDeniedError):
         # What is under the views may be another in each version, and be closed to a role that may
         # read the views.
@@ -55,18 +59,31 @@ def _said(session: Session) -> tuple[dict[str, Any], dict[str, Any]]:
         vacuums = [row for row in each if row["leader_pid"] is None]
         sums = {name: sum(row[name] or 0.0 for row in vacuums) for name in RATES}
         node = {**about.row(own), **sums, "vacuums": len(vacuums), **rate}
-    return status, node
+        return status, node, session.views()
+
+
+def _more(session: Session, budget: bool, blockers: bool) -> tuple[list[Limit], list[Blocker]]:
+    """Return the limits and what holds the horizon, as far as they are wanted, by one question."""
+    names = [name for name, wanted in (("budget", budget), ("blockers", blockers)) if wanted]
+    found = dict(zip(names, session.several(*names), strict=True)) if names else {}
+    return (
+        [Limit(**row) for row in found.get("budget", ())],
+        [Blocker(**row) for row in found.get("blockers", ())],
+    )
 
 
 def _of_extension(session: Session, version: str) -> NodeReading:
-    first, node = _said(session)
+    first, node, views = _said(session)
     status = Status.of({**first, "sql_version": version})
     session.check_versions(status.sql_version, status.library_version)
     server = about.server(session, node)
     # Nothing is held back where nothing runs, and nobody holds a horizon of age 0. So a server at
     # rest is asked little.
-    limits = session.budget() if node["vacuums"] and session.views().budget else ()
-    held = status.horizon_age != 0 and session.views().blockers
+    limits, blockers = _more(
+        session,
+        budget=node["vacuums"] > 0 and (views is None or views.budget),
+        blockers=status.horizon_age != 0 and (views is None or views.blockers),
+    )
     return NodeReading(
         server=server,
         status=status,
@@ -75,7 +92,7 @@ def _of_extension(session: Session, version: str) -> NodeReading:
         **{name: node[name] for name in RATES},
         oldest=about.oldest(node),
         xids_per_s=node["xids_per_s"],
-        blocker=oldest_of(session.blockers()) if held else None,
+        blocker=oldest_of(blockers),
         conflicts=cancelled(session.recovery_conflicts()) if server.in_recovery else None,
         binding=next((limit.name for limit in limits if limit.binding), None),
     )
