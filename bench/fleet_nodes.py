@@ -24,6 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 PASSWORD = "a password"
@@ -62,6 +63,14 @@ def startup(conn: socket.socket) -> int:
 def authentication(kind: int, body: bytes) -> bytes:
     """Return a message of authentication."""
     return b"R" + struct.pack("!II", 8 + len(body), kind) + body
+
+
+def asked(conn: socket.socket) -> bool:
+    """Read until there is something to be answered. Tell whether there is."""
+    # a simple query, the end of an extended one, or the end of all
+    while (kind := message(conn)[0]) not in (b"Q", b"S", b"X"):
+        pass
+    return kind != b"X"
 
 
 # -- a real server's answers ------------------------------------------------------------
@@ -116,14 +125,14 @@ class Scram:
         self.stored_key = hashlib.sha256(self._hmac(salted, b"Client Key")).digest()
         self.server_key = self._hmac(salted, b"Server Key")
 
-    def welcome(self, conn: socket.socket) -> bool:
+    def welcome(self, conn: socket.socket, send: Callable[[bytes], None]) -> bool:
         """Ask for the password. Tell whether the client knows it."""
-        conn.sendall(authentication(AUTHENTICATION_SASL, b"SCRAM-SHA-256\0\0"))
+        send(authentication(AUTHENTICATION_SASL, b"SCRAM-SHA-256\0\0"))
         _, said = message(conn)
         bare = said[said.index(b"\0") + 5 :].split(b",", 2)[2]
         nonce = bare.split(b"r=")[1] + base64.b64encode(os.urandom(18))
         first = b"r=%s,s=%s,i=%d" % (nonce, base64.b64encode(self.salt), ITERATIONS)
-        conn.sendall(authentication(SASL_CONTINUE, first))
+        send(authentication(SASL_CONTINUE, first))
         _, said = message(conn)
         without_proof, proof = said.rsplit(b",p=", 1)
         text = b",".join((bare, first, without_proof))
@@ -132,7 +141,7 @@ class Scram:
         if hashlib.sha256(key).digest() != self.stored_key:
             return False
         verifier = base64.b64encode(self._hmac(self.server_key, text))
-        conn.sendall(authentication(SASL_FINAL, b"v=" + verifier))
+        send(authentication(SASL_FINAL, b"v=" + verifier))
         return True
 
     @staticmethod
@@ -162,21 +171,26 @@ class Nodes:
         with contextlib.closing(client), contextlib.suppress(GoneError, OSError):
             if startup(client) != SSL_REQUEST:
                 return
-            client.sendall(b"S")
+            self.send(client, b"S")
             with self.tls.wrap_socket(client, server_side=True) as conn:
                 startup(conn)
-                if self.scram.welcome(conn):
+                if self.scram.welcome(conn, partial(self.send, conn)):
                     self.answer(conn)
+
+    def send(self, conn: socket.socket, said: bytes) -> None:
+        """Send it as late as from afar."""
+        time.sleep(self.latency_s)
+        conn.sendall(said)
 
     def answer(self, conn: socket.socket) -> None:
         """Say what was recorded: what comes after the password, and then to each query."""
-        for turn in self.turns:
-            time.sleep(self.latency_s)
-            conn.sendall(turn)
-            # a simple query, or the end of an extended one
-            while (kind := message(conn)[0]) not in (b"Q", b"S"):
-                if kind == b"X":
-                    return
+        # What follows the password comes with the end of the handshake.
+        conn.sendall(self.turns[0])
+        for turn in self.turns[1:]:
+            if not asked(conn):
+                return
+            self.send(conn, turn)
+        asked(conn)
 
 
 def run() -> None:

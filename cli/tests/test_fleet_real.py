@@ -19,7 +19,7 @@ import pytest
 from conftest import Pgsweep, Result, needs_extension, until, write
 from fleets import Answers, black_hole, patroni_stub
 from pgsweep.commands.fleet import _Look
-from pgsweep.db import Target, connect
+from pgsweep.db import Session, Target, connect
 from pgsweep.fleet import reader
 from pgsweep.fleet.providers import Choice
 from pgsweep.fleet.seats import Seats
@@ -273,6 +273,76 @@ def test_one_row_says_what_the_views_say(pair: tuple[ThrowawayServer, ThrowawayS
     assert told.status is not None
     assert viewed.status is not None
     assert told.status.mode == viewed.status.mode
+
+
+def test_a_node_at_work_is_asked_three_times(
+    pair: tuple[ThrowawayServer, ThrowawayServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    several, dicts = Session.several, Session.dicts
+    monkeypatch.setattr(
+        Session, "several", lambda of, *names: asked.append(names) or several(of, *names)
+    )
+    monkeypatch.setattr(
+        Session, "dicts", lambda of, name, *more: asked.append(name) or dicts(of, name, *more)
+    )
+    one = pair[0]
+    target = Target(host=str(one.folder), port=str(one.port), user=SUPERUSER, dbname="postgres")
+    with connect(target) as session, vacuuming(one), holding(one, "report") as pid:
+        until(lambda: reader.read(session).vacuums == 1)
+        asked.clear()
+        found = reader.read(session)
+    assert found.blocker is not None
+    assert found.blocker.pid == pid
+    assert asked == ["fleet_extensions", ("fleet_status", "fleet_node"), ("budget", "blockers")]
+
+
+@contextmanager
+def rewriting(server: ThrowawayServer, command: str, table: str) -> Iterator[None]:
+    """Have a command that rewrites a table wait while it builds the index anew."""
+    server.psql(
+        "bare",
+        f"""CREATE TABLE {table} AS SELECT 1 AS i;
+        CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql
+            AS 'BEGIN PERFORM pg_catalog.pg_advisory_xact_lock_shared(7); RETURN i; END';
+        CREATE INDEX {table}_plain ON {table} (i);
+        CREATE INDEX {table}_i ON {table} (waits(i))""",
+    )
+    where = f"host={server.folder} port={server.port} user={SUPERUSER} dbname=bare"
+    with (
+        psycopg.connect(where, autocommit=True) as holder,
+        psycopg.connect(where, autocommit=True) as worker,
+    ):
+        holder.execute("SELECT pg_advisory_lock(7)")
+        worker.pgconn.send_query(command.encode())
+        worker.pgconn.flush()
+        try:
+            yield
+        finally:
+            holder.execute("SELECT pg_advisory_unlock(7)")
+            until(lambda: worker.pgconn.get_result() is None)
+            server.psql("bare", f"DROP TABLE {table}; DROP FUNCTION waits(int)")
+
+
+def test_core_counts_what_vacuums(pair: tuple[ThrowawayServer, ThrowawayServer]) -> None:
+    one = pair[0]
+    target = Target(host=str(one.folder), port=str(one.port), user=SUPERUSER, dbname="bare")
+
+    def building() -> bool:
+        rows = one.psql("bare", "SELECT phase FROM pg_stat_progress_cluster")
+        return rows.strip() == "rebuilding index"
+
+    with connect(target) as session:
+        assert reader.read(session).vacuums == 0
+        with vacuuming(one):
+            until(lambda: reader.read(session).vacuums == 1)
+            with rewriting(one, "VACUUM FULL whole", "whole"):
+                until(building)
+                assert reader.read(session).vacuums == 2
+            with rewriting(one, "CLUSTER sorted USING sorted_plain", "sorted"):
+                until(building)
+                assert reader.read(session).vacuums == 1
+        assert reader.read(session).vacuums == 0
 
 
 def test_nodes_without_the_extension(pgsweep: Pgsweep, fleet: Make) -> None:
