@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.text import Text
 
+from conftest import until
 from fleets import age, moved, node, reading, row
 from pgsweep import errors
 from pgsweep.compute import STOP_AGE
-from pgsweep.fleet import acting, arrival, causes, parts, reader, server_settings, view
+from pgsweep.fleet import acting, arrival, asking, causes, parts, reader, server_settings, view
 from pgsweep.fleet.acting import Outcome, Partly, Parts, State
 from pgsweep.fleet.arrival import Written
 from pgsweep.fleet.asking import Answer, Deadline, ask_all, first_answer
@@ -37,7 +40,7 @@ from samples import NOW, blocker, cause, server, status
 def test_who_is_silent_is_not_waited_for() -> None:
     never = threading.Event()
 
-    def ask(name: str) -> str:
+    def ask(name: str, _: Deadline) -> str:
         if name == "silent":
             never.wait()
         if name == "broken":
@@ -45,7 +48,7 @@ def test_who_is_silent_is_not_waited_for() -> None:
         return name.upper()
 
     begun = time.monotonic()
-    answers = ask_all(["a", "silent", "broken", "b"], ask, Deadline(0.3))
+    answers = ask_all(["a", "silent", "broken", "b"], ask, 0.3)
     assert time.monotonic() - begun < 10
     never.set()
     assert [answer.value for answer in answers] == ["A", None, None, "B"]
@@ -57,21 +60,68 @@ def test_who_is_silent_is_not_waited_for() -> None:
 def test_all_are_asked_at_the_same_time() -> None:
     together = threading.Barrier(50)
 
-    def ask(_: int) -> int:
+    def ask(_: int, __: Deadline) -> int:
         return together.wait(30)
 
-    assert all(answer.value is not None for answer in ask_all(range(50), ask, Deadline(30)))
+    assert all(answer.value is not None for answer in ask_all(range(50), ask, 30))
+
+
+def test_each_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To begin all of them takes longer than one may take to answer."""
+    now = [0.0]
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    some_are_seen = threading.Event()
+
+    class Slowly(list[int]):
+        def __iter__(self) -> Iterator[int]:
+            for one in range(len(self)):
+                now[0] += 1
+                yield one
+
+    def ask(one: int, deadline: Deadline) -> float:
+        # The last one answers when others have been seen.
+        if one == 49:
+            some_are_seen.wait(30)
+        return deadline.left
+
+    found = {}
+    for index, answer in asking.answers(Slowly(range(50)), ask, 60):
+        found[index] = answer.value
+        some_are_seen.set()
+    assert sorted(found) == list(range(50))
+    assert found[49] == 60
+
+
+def test_an_answer_that_comes_too_late_is_dropped() -> None:
+    said_silent, late = threading.Event(), threading.Event()
+
+    def ask(name: str, deadline: Deadline) -> str:
+        if name == "late":
+            until(lambda: not deadline.left)
+            said_silent.wait(30)
+            late.set()
+        else:
+            late.wait(30)
+        return name
+
+    found = []
+    for index, answer in asking.answers(["late", "b"], ask, 0.2):
+        found.append((index, answer.silent))
+        said_silent.set()
+        late.wait(30)
+    assert found[0] == (0, True)
+    assert [index for index, _ in found] == [0, 1]
 
 
 def test_a_bug_is_not_hidden_in_a_thread() -> None:
     with pytest.raises(ZeroDivisionError):
-        ask_all([0], lambda x: 1 // x, Deadline(10))
+        ask_all([0], lambda x, _: 1 // x, 10)
     with pytest.raises(ZeroDivisionError):
         first_answer([0], lambda x: 1 // x, 10, "it")
 
 
 def test_nobody_is_asked() -> None:
-    assert ask_all([], str, Deadline(5)) == ()
+    assert ask_all([], lambda one, _: str(one), 5) == ()
 
 
 # -- what follows for all ------------------------------------------------------------------

@@ -183,7 +183,6 @@ def sync(choice: Choice, deadline: float, retry: Retry = None, json: Json = Fals
     with Seats() as seats:
         fleet = call.fleet()
         wanted = citus_settings.wanted(seats, fleet, deadline)
-        until = Deadline(deadline)
 
         def act(session: Session, node: Node) -> Sequence[Page]:
             if node.citus not in wanted:
@@ -194,7 +193,10 @@ def sync(choice: Choice, deadline: float, retry: Retry = None, json: Json = Fals
             if not missing:
                 return [citus_settings.nothing_missing()]
             return _one_by_one(
-                session, list(missing), lambda _, name: change(session, name, missing[name]), until
+                session,
+                list(missing),
+                lambda _, name: change(session, name, missing[name]),
+                seats.deadline_of(node),
             )
 
         outcomes = acting.all_nodes(seats, fleet, act, deadline, parts=Parts("tables"))
@@ -322,13 +324,12 @@ def _on_table(call: Call, table: str, verb: Verb, settings: bool = False) -> int
                 f"nothing was done: {' '.join(where.notes)}", "Try again, or a longer --deadline."
             )
 
-        until = Deadline(call.deadline)
-
         def act(session: Session, node: Node) -> Sequence[Page]:
             if not where.is_distributed(node):
                 return [verb(session, table)]
             shards = [shard.written for shard in where.on(node)]
-            return _one_by_one(session, where.tables(node) if settings else shards, verb, until)
+            names = where.tables(node) if settings else shards
+            return _one_by_one(session, names, verb, seats.deadline_of(node))
 
         parts = Parts("tables" if settings else "shards", table if where.clusters else None)
         outcomes = acting.all_nodes(seats, fleet, act, call.deadline, parts=parts)

@@ -1,5 +1,8 @@
 """Asks many at the same time, each in a thread. Who is silent is not waited for.
 
+Each has the same time, counted from when it is asked itself. To ask a thousand takes seconds, and
+who comes last is not silent because of that.
+
 A thread that hangs in the network cannot be ended. It is left alone (it is a daemon, so that the
 program can end), and whatever it still finds is dropped.
 """
@@ -31,7 +34,7 @@ class Answer(Generic[T]):
 
 
 class Deadline:
-    """A moment that is the same for all who share it."""
+    """A moment that is so many seconds away when this is made."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -48,51 +51,57 @@ class Deadline:
         return max(0.0, self.seconds - self.spent)
 
 
-def ask_all(whom: Sequence[K], ask: Callable[[K], T], deadline: Deadline) -> tuple[Answer[T], ...]:
-    """Return an answer for each, in their order, no later than the deadline."""
-    found = dict(answers(whom, ask, deadline))
+def ask_all(
+    whom: Sequence[K], ask: Callable[[K, Deadline], T], seconds: float
+) -> tuple[Answer[T], ...]:
+    """Return an answer for each, in their order, so many seconds after the last was asked."""
+    found = dict(answers(whom, ask, seconds))
     return tuple(found[index] for index in range(len(whom)))
 
 
 def answers(
-    whom: Sequence[K], ask: Callable[[K], T], deadline: Deadline
+    whom: Sequence[K], ask: Callable[[K, Deadline], T], seconds: float
 ) -> Iterator[tuple[int, Answer[T]]]:
-    """Yield each answer, with the index of whose it is, as it comes. At last come the silent ones.
+    """Yield each answer, with the index of whose it is, as it comes.
 
-    It ends no later than the deadline.
+    Who has not answered within so many seconds is silent. `ask` is told when that will be.
     """
     given: queue.SimpleQueue[tuple[int, Answer[T] | BaseException]] = queue.SimpleQueue()
 
-    def run(index: int, one: K) -> None:
-        begun = time.monotonic()
+    def run(index: int, one: K, deadline: Deadline) -> None:
         try:
-            value = ask(one)
+            value = ask(one, deadline)
         except errors.PgsweepError as exc:
-            given.put((index, Answer(time.monotonic() - begun, problem=exc)))
+            given.put((index, Answer(deadline.spent, problem=exc)))
         except BaseException as exc:
             # A bug of ours is raised where it is seen, not in a thread.
             given.put((index, exc))
         else:
-            given.put((index, Answer(time.monotonic() - begun, value)))
+            given.put((index, Answer(deadline.spent, value)))
 
+    # In the order in which they are asked, and so in that in which their time ends.
+    awaited: dict[int, Deadline] = {}
     for index, one in enumerate(whom):
+        awaited[index] = Deadline(seconds)
         threading.Thread(
-            target=run, args=(index, one), name=f"pgsweep-ask-{index}", daemon=True
+            target=run,
+            args=(index, one, awaited[index]),
+            name=f"pgsweep-ask-{index}",
+            daemon=True,
         ).start()
-    awaited = dict.fromkeys(range(len(whom)))
     while awaited:
+        first, deadline = next(iter(awaited.items()))
         try:
             index, answer = (
                 given.get(timeout=deadline.left) if deadline.left else given.get(block=False)
             )
         except queue.Empty:
-            break
+            index, answer = first, Answer(deadline.spent, silent=True)
         if isinstance(answer, BaseException):
             raise answer
-        del awaited[index]
-        yield index, answer
-    for index in awaited:
-        yield index, Answer(deadline.spent, silent=True)
+        # One that was silent may answer while others are awaited. That is too late.
+        if awaited.pop(index, None) is not None:
+            yield index, answer
 
 
 def first_answer(whom: Sequence[K], ask: Callable[[K], T], timeout_s: float, name: str) -> T:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pgsweep import db, errors
 from pgsweep.db import Target
 from pgsweep.fleet import address, citus, cloudberry, file, patroni
-from pgsweep.fleet.asking import Deadline, ask_all
+from pgsweep.fleet.asking import ask_all
 from pgsweep.fleet.citus import Asked
 from pgsweep.fleet.file import Plan, Seed
 from pgsweep.fleet.http import split
@@ -149,7 +149,7 @@ def discover(choice: Choice, deadline_s: float) -> Fleet:
     asks += [_of_patroni(cluster, deadline_s) for cluster in plan.patroni]
     asks += [_of_server(seed, plan, citus.fetch, "citus") for seed in plan.citus]
     asks += [_of_server(seed, plan, cloudberry.fetch, "cloudberry") for seed in plan.cloudberry]
-    answers = ask_all(asks, lambda ask: ask(), Deadline(deadline_s))
+    answers = ask_all(asks, lambda ask, _: ask(), deadline_s)
     found: list[Found] = []
     problems: list[errors.PgsweepError] = []
     for answer in answers:

@@ -7,17 +7,16 @@ one thread and one session.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from pgsweep import db, errors
-from pgsweep.fleet.asking import Deadline, answers
+from pgsweep.fleet.asking import answers
 from pgsweep.fleet.providers import target_of
 
 if TYPE_CHECKING:
     from pgsweep.db import Session
-    from pgsweep.fleet.asking import Answer
+    from pgsweep.fleet.asking import Answer, Deadline
     from pgsweep.fleet.node import Node
 
 T = TypeVar("T")
@@ -33,7 +32,7 @@ class Seats:
         self._reuse = reuse
         self._lock = threading.Lock()
         self._free: dict[Node, Session] = {}
-        self._busy: dict[Node, float] = {}
+        self._busy: dict[Node, Deadline] = {}
 
     def __enter__(self) -> Seats:
         return self
@@ -52,7 +51,7 @@ class Seats:
     def ask(
         self, nodes: Sequence[Node], question: Callable[[Session, Node], T], deadline_s: float
     ) -> tuple[Answer[T], ...]:
-        """Return each node's answer, in their order, within so many seconds."""
+        """Return each node's answer, in their order. Each node has so many seconds for it."""
         found = dict(self.answers(nodes, question, deadline_s))
         return tuple(found[index] for index in range(len(nodes)))
 
@@ -60,12 +59,16 @@ class Seats:
         self, nodes: Sequence[Node], question: Callable[[Session, Node], T], deadline_s: float
     ) -> Iterator[tuple[int, Answer[T]]]:
         """Yield each node's answer, with the node's index, as it comes."""
-        deadline = Deadline(deadline_s)
 
-        def run(node: Node) -> T:
+        def run(node: Node, deadline: Deadline) -> T:
             return self._ask(node, question, deadline)
 
-        return answers(nodes, run, deadline)
+        return answers(nodes, run, deadline_s)
+
+    def deadline_of(self, node: Node) -> Deadline:
+        """Return until when an answer is waited for. A question may ask it about its own node."""
+        with self._lock:
+            return self._busy[node]
 
     def keep(self, nodes: Sequence[Node]) -> None:
         """End the sessions to all other nodes: these are not asked any more."""
@@ -76,11 +79,10 @@ class Seats:
 
     def _ask(self, node: Node, question: Callable[[Session, Node], T], deadline: Deadline) -> T:
         with self._lock:
-            since = self._busy.get(node)
-            if since is not None:
-                waited = time.monotonic() - since
-                raise errors.CannotConnectError(f"no answer for {waited:.0f} s")
-            self._busy[node] = time.monotonic()
+            before = self._busy.get(node)
+            if before is not None:
+                raise errors.CannotConnectError(f"no answer for {before.spent:.0f} s")
+            self._busy[node] = deadline
             session = self._free.pop(node, None)
         kept: Session | None = None
         try:
