@@ -1,4 +1,4 @@
-"""Two hundred servers on machines of their own, as the command sees them: bench/fleet uses it.
+"""Many servers on machines of their own, as the command sees them: bench/fleet uses it.
 
     fleet_nodes.py RECORDED CERTIFICATE KEY LATENCY_MS
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,51 +67,66 @@ def test_all_are_asked_at_the_same_time() -> None:
     assert all(answer.value is not None for answer in ask_all(range(50), ask, 30))
 
 
+def has_ended(one: int) -> bool:
+    """Tell whether the thread that asks this one has ended."""
+    return f"pgsweep-ask-{one}" not in {thread.name for thread in threading.enumerate()}
+
+
+class Slowly(list[int]):
+    """Whom to ask. By a clock of its own it takes a while to come from one to the next."""
+
+    def __init__(self, count: int, pause_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(range(count))
+        self.now = 0.0
+        self.pause_s = pause_s
+        # Whether all but the last have answered before the next is asked.
+        self.in_turn = False
+        monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def __iter__(self) -> Iterator[int]:
+        for one in range(len(self)):
+            yield one
+            if self.in_turn and one < len(self) - 1:
+                until(partial(has_ended, one))
+            self.now += self.pause_s
+
+
 def test_each_has_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To begin all of them takes longer than one may take to answer."""
-    now = [0.0]
-    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    some_are_seen = threading.Event()
+    others_are_seen = threading.Event()
 
-    class Slowly(list[int]):
-        def __iter__(self) -> Iterator[int]:
-            for one in range(len(self)):
-                now[0] += 1
-                yield one
-
-    def ask(one: int, deadline: Deadline) -> float:
-        # The last one answers when others have been seen.
+    def ask(one: int, _: Deadline) -> int:
         if one == 49:
-            some_are_seen.wait(30)
-        return deadline.left
+            others_are_seen.wait(30)
+        return one
 
+    whom = Slowly(50, 1.0, monkeypatch)
+    whom.in_turn = True
     found = {}
-    for index, answer in asking.answers(Slowly(range(50)), ask, 60):
+    # It takes 49 s to come to the last one.
+    for index, answer in asking.answers(whom, ask, 20):
         found[index] = answer.value
-        some_are_seen.set()
-    assert sorted(found) == list(range(50))
-    assert found[49] == 60
+        if len(found) == 49:
+            others_are_seen.set()
+    assert found == {one: one for one in range(50)}
 
 
-def test_an_answer_that_comes_too_late_is_dropped() -> None:
-    said_silent, late = threading.Event(), threading.Event()
+def test_an_answer_that_comes_too_late_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_is_silent = threading.Event()
 
-    def ask(name: str, deadline: Deadline) -> str:
-        if name == "late":
-            until(lambda: not deadline.left)
-            said_silent.wait(30)
-            late.set()
+    def ask(one: int, _: Deadline) -> int:
+        if one == 0:
+            first_is_silent.wait(30)
         else:
-            late.wait(30)
-        return name
+            # Only when the other one has answered.
+            until(lambda: has_ended(0))
+        return one
 
     found = []
-    for index, answer in asking.answers(["late", "b"], ask, 0.2):
+    # The time of the first is over when the second is asked, and the second has all of its own.
+    for index, answer in asking.answers(Slowly(2, 100.0, monkeypatch), ask, 120):
         found.append((index, answer.silent))
-        said_silent.set()
-        late.wait(30)
-    assert found[0] == (0, True)
-    assert [index for index, _ in found] == [0, 1]
+        first_is_silent.set()
+    assert found == [(0, True), (1, False)]
 
 
 def test_a_bug_is_not_hidden_in_a_thread() -> None:

@@ -54,7 +54,7 @@ class Deadline:
 def ask_all(
     whom: Sequence[K], ask: Callable[[K, Deadline], T], seconds: float
 ) -> tuple[Answer[T], ...]:
-    """Return an answer for each, in their order, so many seconds after the last was asked."""
+    """Return an answer for each, in their order. Each has so many seconds for it."""
     found = dict(answers(whom, ask, seconds))
     return tuple(found[index] for index in range(len(whom)))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep import errors
@@ -19,6 +18,7 @@ from pgsweep.fleet.due import due as due_of
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
 
 if TYPE_CHECKING:
+    from pgsweep.core.rates import XidRate
     from pgsweep.db import Session
     from pgsweep.model import Blocker, Server
 
@@ -57,11 +57,11 @@ class _Counts:
     xids_per_s: float | None
 
 
-def _core_views() -> ModuleType:
-    # Where nothing goes on they need not be loaded.
+def _xid_rate(session: Session) -> XidRate | None:
+    # Where all is answered at once it need not be loaded.
     from pgsweep import core_views
 
-    return core_views
+    return core_views.xid_rate(session)
 
 
 def _holder(session: Session, server: Server) -> Blocker | None:
@@ -98,7 +98,7 @@ def _counts(session: Session, parts: _Parts) -> tuple[dict[str, Any], _Counts]:
     except errors.DatabaseError:
         there = session.several(*always)
         dead = None
-        rate = parts.read("xid rate", lambda: _core_views().xid_rate(session))
+        rate = parts.read("xid rate", lambda: _xid_rate(session))
     else:
         rate = rates.since_checkpoint(checkpoint, now)
     own, there = there[: len(about.QUERIES)], there[len(about.QUERIES) :]
