@@ -469,6 +469,11 @@ def children_cpu_seconds(pid: int) -> float:
     return (int(fields[13]) + int(fields[14])) / _TICKS_PER_S
 
 
+def children(pid: int) -> list[int]:
+    """Return the processes that this one has started and that still run."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def anonymous_kb(pid: int) -> int:
     """Return a process's own memory in kB, without what it shares."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():

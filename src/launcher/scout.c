@@ -172,6 +172,7 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 			decision_see(decision, left_ins, round->moment.now);
 		round->checkpoint_wanted |= decision->ins_threshold >= 0 && !catalog &&
 			(double) left_ins > (decision->ins_early >= 0 ? decision->ins_early : decision->ins_threshold);
+		moment.vacuums = compat_tab_vacuums(stats);
 		moment.vacuumed_at = Max(compat_tab_vacuumed_at(stats), compat_tab_autovacuumed_at(stats));
 		if (!decision_is_over(decision, left_dead, left_ins, &moment, round_horizon, db))
 		{

@@ -120,13 +120,25 @@ insert_waits_for_checkpoint(const InsertSettings *s, const InsertTable *t,
 }
 
 bool
-insert_was_in_vain(double new_pages, double pages_made_visible)
+insert_was_in_vain(double new_pages, double pages_made_visible, double pages_not_visible)
 {
-	return new_pages >= 1 && pages_made_visible < new_pages / 10;
+	return new_pages >= 1 && pages_made_visible < new_pages / 10 &&
+		pages_not_visible >= new_pages / 10;
 }
 
 bool
-insert_was_worth(double cost, double new_pages, double page_miss, double page_dirty)
+insert_was_worth(const InsertCost *c)
 {
-	return cost <= (new_pages + INSERT_OVERHEAD_PAGES) * (page_miss + page_dirty);
+	double		cost = c->hit * c->page_hit + greater(c->read - c->new_pages, 0) * c->page_miss +
+		greater(c->dirtied - c->new_pages, 0) * c->page_dirty;
+
+	return cost <= (c->new_pages + INSERT_OVERHEAD_PAGES) * (c->page_miss + c->page_dirty);
+}
+
+double
+insert_late_pages(double read, double old_pages)
+{
+	double		late = read - old_pages;
+
+	return late > INSERT_OVERHEAD_PAGES ? late : 0;
 }

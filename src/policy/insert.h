@@ -103,16 +103,35 @@ extern bool insert_waits_for_checkpoint(const InsertSettings *s, const InsertTab
 
 /*
  * Was it in vain, because others may not see the new rows yet?  Then hardly a
- * page has become all-visible.
+ * page has become all-visible, and as many are not.  Pages that were
+ * all-visible before (COPY FREEZE) are no such sign.
  */
-extern bool insert_was_in_vain(double new_pages, double pages_made_visible);
+extern bool insert_was_in_vain(double new_pages, double pages_made_visible,
+							   double pages_not_visible);
 
 /*
  * Was an insert vacuum worth its cost?  For each new page it saves one read
  * and one write that a later vacuum would need.  That one would have the
- * overhead as well.  All is in the cost units of vacuum_cost_page_*.
+ * overhead as well.  If it came too late it has read and dirtied the new
+ * pages itself, which is not counted: later would be no better.
  */
-extern bool insert_was_worth(double cost, double new_pages, double page_miss,
-							 double page_dirty);
+typedef struct InsertCost
+{
+	double		new_pages;
+	double		hit;			/* pages */
+	double		read;
+	double		dirtied;
+	double		page_hit;		/* vacuum_cost_page_* */
+	double		page_miss;
+	double		page_dirty;
+} InsertCost;
+
+extern bool insert_was_worth(const InsertCost *c);
+
+/*
+ * How many pages did a vacuum for inserted rows find no longer in memory?
+ * old_pages are those that it had to look at although they are not new.
+ */
+extern double insert_late_pages(double read, double old_pages);
 
 #endif							/* SWEEP_POLICY_INSERT_H */

@@ -366,10 +366,17 @@ simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now, 
 
 	if (s->due != SIMULATE_DUE_DEAD)
 	{
-		double		units = cost->scanned * r->cost_hit + cost->read * r->cost_miss + cost->dirtied * r->cost_dirty;
-		bool		worth = insert_was_worth(units, new_pages, r->cost_miss, r->cost_dirty);
+		InsertCost	c = {
+			.new_pages = new_pages,
+			.hit = cost->scanned,
+			.read = cost->read,
+			.dirtied = cost->dirtied,
+			.page_hit = r->cost_hit,
+			.page_miss = r->cost_miss,
+			.page_dirty = r->cost_dirty,
+		};
 
-		s->costly = worth ? 0 : (int) earlier(s->costly + 1, INSERT_COSTLY_LIMIT);
+		s->costly = insert_was_worth(&c) ? 0 : (int) earlier(s->costly + 1, INSERT_COSTLY_LIMIT);
 	}
 	s->eager = r->act && !t->catalog && freeze_eagerly(s->eager, rows(s->inserted), rows(s->begun_changed));
 	if (s->eager)
@@ -381,7 +388,7 @@ simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now, 
 	know_sizes(t);
 	s->vacuumed_at = now;
 	s->not_before = now + t->interval_s;
-	s->follow_at = now + later(r->follow_s, took);
+	s->follow_at = now + r->follow_s;
 	s->busy = false;
 	s->due = SIMULATE_NOT_DUE;
 }

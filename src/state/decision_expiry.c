@@ -77,6 +77,13 @@ was_vacuumed(const Decision *d)
 	return d->kind == DECISION_VACUUMED || d->kind == DECISION_OBSERVED;
 }
 
+/* Do its new pages have a vacuum soon after the last one? */
+static bool
+is_followed(const Decision *d)
+{
+	return (was_vacuumed(d) || d->kind == DECISION_HELD_BACK) && d->ins_follow >= 0;
+}
+
 static bool
 is_before_checkpoint(const Decision *d, int64 checkpoint_ms)
 {
@@ -104,7 +111,7 @@ is_early(const Decision *d, int64 ins, const DecisionMoment *moment)
 static bool
 must_follow(const Decision *d, int64 ins, const DecisionMoment *moment)
 {
-	if (!was_vacuumed(d) || d->ins_follow < 0 || moment->now < d->follow_at)
+	if (!is_followed(d) || moment->now < d->follow_at)
 		return false;
 	return (double) ins > d->ins_follow ||
 		(d->ins_early >= 0 && (double) ins > d->ins_early &&
@@ -125,7 +132,7 @@ others_have_vacuumed(const Decision *d, const DecisionMoment *moment)
 TimestampTz
 decision_time(const Decision *d, int64 ins)
 {
-	return was_vacuumed(d) && d->ins_follow >= 0 && (double) ins > d->ins_follow ?
+	return is_followed(d) && (double) ins > d->ins_follow ?
 		Min(d->follow_at, d->not_before) : d->not_before;
 }
 
@@ -172,6 +179,14 @@ decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment 
 
 	/* since then the mode has become "act" */
 	if (d->kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT)
+		return true;
+
+	/*
+	 * autovacuum has vacuumed it, and has reset the counter of the rows that
+	 * came meanwhile: only a worker can find out how many these are
+	 */
+	if (is_followed(d) && ins > 0 && d->memory.counted_vacuums >= 0 &&
+		moment->vacuums > d->memory.counted_vacuums)
 		return true;
 	if (moment->now < d->not_before && !must_follow(d, ins, moment) && !others_have_vacuumed(d, moment))
 		return false;

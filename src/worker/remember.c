@@ -111,12 +111,14 @@ static void
 remember_thresholds(Decision *old, const Candidate *c)
 {
 	if (old->dead_threshold == c->weight.thresholds.vacuum &&
-		old->ins_threshold == c->weight.thresholds.insert && old->ins_early == c->weight.ins_early)
+		old->ins_threshold == c->weight.thresholds.insert && old->ins_early == c->weight.ins_early &&
+		old->memory.counted_vacuums == c->memory.counted_vacuums)
 		return;
 	old->dead_threshold = c->weight.thresholds.vacuum;
 	old->ins_threshold = c->weight.thresholds.insert;
 	old->ins_early = c->weight.ins_early;
 	old->memory = c->memory;
+	old->carried = c->carried;
 	decision_put(old);
 }
 
@@ -219,7 +221,8 @@ was_in_vain(const Candidate *before, const Candidate *after)
 	return candidate_is_due_by_inserts(before) && before->memory.counted_vacuums >= 0 &&
 		after->memory.counted_vacuums == after->counters.vacuums &&
 		insert_was_in_vain((double) before->counters.ins / before->weight.rows_per_page,
-						   (double) (after->memory.visible_pages - before->memory.visible_pages));
+						   (double) (after->memory.visible_pages - before->memory.visible_pages),
+						   (double) (after->memory.pages - after->memory.visible_pages));
 }
 
 /* Notes what the next vacuum of the table has to know of this one. */
@@ -228,8 +231,15 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 				const RunRecord *run)
 {
 	double		new_pages = (double) before->counters.ins / before->weight.rows_per_page;
-	bool		worth = insert_was_worth((double) run_cost(&run->used, &run->costs), new_pages,
-										 run->costs.page_miss, run->costs.page_dirty);
+	InsertCost	cost = {
+		.new_pages = new_pages,
+		.hit = (double) run->used.blks_hit,
+		.read = (double) run->used.blks_read,
+		.dirtied = (double) run->used.blks_dirtied,
+		.page_hit = run->costs.page_hit,
+		.page_miss = run->costs.page_miss,
+		.page_dirty = run->costs.page_dirty,
+	};
 
 	m->cleaned_at = verdict->options.keep_indexes ? candidate_cleaned_at(before) : before->counters.inserted;
 	m->vacuumed = true;
@@ -241,7 +251,7 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 		/* the clock may have been set back */
 		m->took_ms = (int) Min(Max((run->ended_at - run->started_at) / 1000, 0), TOOK_LIMIT_MS);
 		m->follows_until = clock_after(clock_now(), m->took_ms + FOLLOWS_WITHIN_MS);
-		m->costly = worth ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
+		m->costly = insert_was_worth(&cost) ? 0 : Min(m->costly + 1, INSERT_COSTLY_LIMIT);
 	}
 }
 
@@ -298,7 +308,7 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	d.horizon = moment->next_xid;
 	d.horizon_then = moment->horizon;
 	d.ins_follow = after.weight.ins_follow;
-	d.follow_at = clock_after(d.last_at, Max(INSERT_FOLLOW_MS, after.memory.took_ms));
+	d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
 	decision_put(&d);
 }
 
@@ -335,11 +345,13 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 			d.horizon_then = moment->horizon;
 			d.not_removable = Max(run->dead_not_removable, 0);
 		}
-		else
-		{
-			d.ins_follow = after.weight.ins_follow;
-			d.follow_at = clock_after(d.last_at, Max(INSERT_FOLLOW_MS, after.memory.took_ms));
-		}
+
+		/*
+		 * A row that could not be removed is no reason to leave new ones,
+		 * once the horizon has passed them.
+		 */
+		d.ins_follow = after.weight.ins_follow;
+		d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
 		decision_put(&d);
 		return;
 	}
@@ -348,7 +360,9 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 	{
 		kind = DECISION_LOCKED;
 		base_ms = LOCKED_BACKOFF_MS;
-		max_ms = LOCKED_BACKOFF_MAX_MS;
+		/* new pages do not wait, and to ask again costs next to nothing */
+		max_ms = c->weight.ins_follow >= 0 && (double) c->counters.ins > c->weight.ins_follow ?
+			LOCKED_BACKOFF_MS : LOCKED_BACKOFF_MAX_MS;
 	}
 	else if (run->outcome == RUN_CANCELLED && verdict->gave_up)
 	{

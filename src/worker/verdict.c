@@ -41,6 +41,7 @@ must_wait(const Candidate *c)
 		return false;
 	moment.now = clock_now();
 	moment.vacuumed_at = c->counters.vacuumed_at;
+	moment.vacuums = c->counters.vacuums;
 	/* the counters are lost, so only the time counts */
 	if (c->weight.due == DUE_UNKNOWN)
 		return moment.now < d.not_before &&

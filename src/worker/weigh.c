@@ -126,11 +126,34 @@ count_is_good(const Candidate *c)
 		COUNT_AGAIN * Max(c->row.reltuples, 1);
 }
 
+/*
+ * The end of a vacuum sets the counter of inserted rows to nothing, although
+ * rows have come while it ran.  Their pages lie beyond those that it has seen,
+ * whose number pg_class has.  What sessions had not reported yet when it ended
+ * is counted later, so a few pages say nothing.
+ */
+static void
+find_unseen_rows(Candidate *c)
+{
+	double		pages = (double) (c->memory.pages - c->row.pages);
+	double		unseen = pages * c->weight.rows_per_page - (double) c->counters.ins;
+
+	if (c->tried || c->row.pages <= 0 || unseen < INSERT_AHEAD_PAGES * c->weight.rows_per_page)
+		return;
+	c->carried.on = true;
+	c->carried.vacuums = c->counters.vacuums;
+	c->carried.analyzes = c->counters.analyzes;
+	c->carried.dead = 0;
+	c->carried.ins = (int64) unseen;
+	carry_add(&c->carried, c->counters.vacuums, c->counters.analyzes, &c->counters.dead, &c->counters.ins);
+}
+
 /* Counts what is in the table's map, if the table is free. */
 static void
 count_map(Candidate *c)
 {
 	TableMemory *m = &c->memory;
+	bool		vacuumed = m->counted_vacuums >= 0 && m->counted_vacuums < c->counters.vacuums;
 	BlockNumber visible;
 	BlockNumber frozen;
 	Relation	rel = peek_open(c->key.relid);
@@ -161,6 +184,8 @@ count_map(Candidate *c)
 		note_cleanup(m, lfirst_oid(lc));
 	list_free(indexes);
 	peek_close(rel);
+	if (vacuumed)
+		find_unseen_rows(c);
 }
 
 /* ----
