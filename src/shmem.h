@@ -77,6 +77,9 @@ typedef struct SweepShared
 	/* writer: launcher (0: unknown) */
 	pg_atomic_uint64 next_checkpoint_at;
 
+	/* writer: launcher in each round, see insert_fit_pages() (0: all fit) */
+	pg_atomic_uint32 fit_pages;
+
 	/* writer: launcher in each round, see standbys.c */
 	pg_atomic_uint32 standbys_without_feedback;
 	pg_atomic_uint64 standby_gone_until;

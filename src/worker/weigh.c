@@ -86,6 +86,20 @@ weighing_begin(Weighing *w)
  * ----
  */
 
+/* One that is locked has none. */
+static int64
+pages_of(Oid index)
+{
+	Relation	rel = peek_open(index);
+	int64		pages;
+
+	if (rel == NULL)
+		return 0;
+	pages = RelationGetNumberOfBlocks(rel);
+	peek_close(rel);
+	return pages;
+}
+
 /*
  * Notes what the cleanup of an index without dead entries does.
  *
@@ -107,6 +121,7 @@ note_cleanup(TableMemory *m, Oid index)
 		return;
 	am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
 	ReleaseSysCache(tuple);
+	m->index_pages += pages_of(index);
 
 	if (am == BTREE_AM_OID || am == HASH_AM_OID)
 		return;
@@ -179,6 +194,7 @@ count_map(Candidate *c)
 		m->unfrozen_pages - residency_of_unfrozen(rel, m->pages, m->unfrozen_pages);
 
 	m->whole_cleanup = m->needs_cleanup = false;
+	m->index_pages = 0;
 	indexes = RelationGetIndexList(rel);
 	foreach(lc, indexes)
 		note_cleanup(m, lfirst_oid(lc));
