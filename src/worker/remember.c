@@ -16,6 +16,7 @@
 #include "server/horizon.h"
 #include "server/next_checkpoint.h"
 #include "settings.h"
+#include "shmem.h"
 #include "state/decision_expiry.h"
 #include "worker/insert_rules.h"
 
@@ -238,9 +239,12 @@ remember_reads(TableMemory *m, const Verdict *verdict, const RunRecord *run)
 										 read + (double) run->used.blks_hit);
 	bool		indexes = verdict->options.all_indexes || run->index_pass > 0;
 
-	m->old_read = indexes ? 0 : Max(run->used.blks_read - run->used.blks_dirtied, 0);
+	/* with the indexes' own pages in it, what was known before is better */
+	if (!indexes)
+		m->old_read = Max(run->used.blks_read - run->used.blks_dirtied, 0);
 	m->read_again = indexes ? 0 : m->read_again + m->old_read;
 	m->late_pages += (int64) late;
+	pg_atomic_fetch_add_u64(&sweep_shared->late_pages, (int64) late);
 	if (late == 0)
 		m->late_since = 0;
 	else if (m->late_since == 0)

@@ -105,11 +105,10 @@ pages_of(Oid index)
  *
  * GiST and SP-GiST are read whole in search of empty pages, of which there
  * are none.  GIN's pending list is emptied until nothing is left, however
- * fast rows come in.  Only a core autovacuum worker may stop at what was
- * there when it began (ginInsertCleanup's full_clean).  Autoanalyze empties
- * the list as well, and so does an insert for which the list is too long.
- * BRIN adds the new rows' ranges.  Of an access method that is not core's
- * nothing is known.
+ * fast rows come in: only an autovacuum worker may stop at what was there
+ * when it began (ginInsertCleanup's full_clean).  So that is not done at each
+ * vacuum, but as often as autovacuum would.  BRIN adds the new rows' ranges.
+ * Of an access method that is not core's nothing is known.
  */
 static void
 note_cleanup(TableMemory *m, Oid index)
@@ -127,7 +126,7 @@ note_cleanup(TableMemory *m, Oid index)
 		return;
 	if (am != BRIN_AM_OID)
 		m->whole_cleanup = true;
-	if (am != GIN_AM_OID && am != GIST_AM_OID && am != SPGIST_AM_OID)
+	if (am != GIST_AM_OID && am != SPGIST_AM_OID)
 		m->needs_cleanup = true;
 }
 
