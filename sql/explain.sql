@@ -327,6 +327,26 @@ FROM sweep_internal.get_decisions() g JOIN pg_database d ON d.oid = g.datid
 WHERE g.relid = t.relid AND d.datname = current_database() AND g.decision = 'cancelled'
 $$;
 
+-- Rows are inserted into it all the time: are its new pages vacuumed while they are in memory?
+CREATE FUNCTION sweep_internal.get_causes_of_growth(t sweep.tables)
+RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN g.late_since IS NOT NULL THEN 66 ELSE 20 END,
+	CASE WHEN t.do_vacuum THEN 'due, but waiting' ELSE 'not due' END,
+	CASE WHEN g.late_since IS NOT NULL THEN 'it grows, and its vacuums come too late: new pages have left the cache by then'
+		WHEN g.growing THEN 'it grows, and its new pages are vacuumed while they are in the cache'
+		ELSE 'new pages have left the cache before they were vacuumed' END,
+	concat_ws(', ', 'late since ' || date_trunc('second', g.late_since)::text,
+		sweep_internal.get_plural(g.late_pages, 'page') || ' had left the cache so far',
+		'last vacuum at ' || date_trunc('second', g.last_at)::text, 'shared_buffers ' || current_setting('shared_buffers')),
+	CASE WHEN g.late_since IS NOT NULL THEN 'SELECT * FROM sweep.budget;' END,
+	CASE WHEN g.late_since IS NOT NULL THEN 'none, because it only shows what limits vacuums' END
+FROM sweep_internal.get_decisions() g JOIN pg_database d ON d.oid = g.datid
+WHERE g.relid = t.relid AND d.datname = current_database() AND (g.growing OR g.late_pages > 0)
+$$;
+
 -- Dead rows that cannot be removed, and old ids that cannot be frozen.
 CREATE FUNCTION sweep_internal.get_causes_of_horizon(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
@@ -517,6 +537,7 @@ BEGIN
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_distribution(t.relid)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_counters(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_locks(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_growth(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_horizon(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_queue(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_cleaner(t)
@@ -574,7 +595,7 @@ REVOKE ALL ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_setting
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
@@ -584,7 +605,7 @@ GRANT EXECUTE ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_sett
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

@@ -80,7 +80,8 @@ CREATE FUNCTION sweep_internal.get_decisions(
 	OUT not_before timestamptz, OUT dead_tuples bigint, OUT ins_since_vacuum bigint,
 	OUT next_dead_tuples bigint, OUT next_ins_since_vacuum bigint, OUT waits_for xid,
 	OUT would_vacuum_at timestamptz, OUT vacuumed_instead_at timestamptz,
-	OUT vacuumed_instead_by text)
+	OUT vacuumed_instead_by text,
+	OUT growing boolean, OUT late_since timestamptz, OUT late_pages bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_decisions_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -119,7 +120,8 @@ CREATE FUNCTION sweep_internal.get_status(
 	OUT held_until timestamptz, OUT overdue bigint, OUT horizon_age bigint,
 	OUT runs_complete_since timestamptz,
 	OUT visits bigint, OUT surveys bigint, OUT visits_cpu_time double precision,
-	OUT standby_conflicts text)
+	OUT standby_conflicts text,
+	OUT late_tables integer, OUT late_pages bigint)
 RETURNS record
 AS 'MODULE_PATHNAME', 'sweep_status_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -243,7 +245,8 @@ SELECT s.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_cata
        s.schemaname, s.relname,
        s.decision, s.reason, s.first_at, s.last_at, s.times, s.not_before,
        s.dead_tuples, s.ins_since_vacuum, s.next_dead_tuples, s.next_ins_since_vacuum, s.waits_for,
-       s.would_vacuum_at, s.vacuumed_instead_at, s.vacuumed_instead_by
+       s.would_vacuum_at, s.vacuumed_instead_at, s.vacuumed_instead_by,
+       s.growing, s.late_since, s.late_pages
 FROM sweep_internal.get_decisions() s
      LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid;
 

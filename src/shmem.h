@@ -77,6 +77,17 @@ typedef struct SweepShared
 	/* writer: launcher (0: unknown) */
 	pg_atomic_uint64 next_checkpoint_at;
 
+	/* writer: launcher in each round, see insert_fit_pages() (0: all fit) */
+	pg_atomic_uint32 fit_pages;
+
+	/*
+	 * Growing tables whose vacuums come too late now (writer: launcher in
+	 * each round), and new pages that had left the cache when they were
+	 * vacuumed (writers: workers).
+	 */
+	pg_atomic_uint32 late_tables;
+	pg_atomic_uint64 late_pages;
+
 	/* writer: launcher in each round, see standbys.c */
 	pg_atomic_uint32 standbys_without_feedback;
 	pg_atomic_uint64 standby_gone_until;

@@ -194,6 +194,7 @@ step(TimestampTz now)
 	reading.listens = listens && vacuums.all == 0;
 	reading.vacuums = vacuums.running;
 	reading.yielding = vacuums.yielding;
+	reading.pace = vacuums.pace;
 	reading.other_vacuums = vacuums.all - vacuums.running;
 	reading.used = vacuums.used;
 	reading.yielding_used = vacuums.yielding_used;

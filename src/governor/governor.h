@@ -19,6 +19,7 @@ typedef struct GovernorVacuums
 {
 	int			running;		/* those that the budget is about */
 	int			yielding;		/* of them, those that give way to users */
+	double		pace;			/* that these may begin with, bytes/s */
 	int			all;			/* and all others that could be steered */
 	Rates		used;			/* of those that the budget is about */
 	double		yielding_used;	/* total of those that give way */

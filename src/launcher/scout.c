@@ -19,10 +19,12 @@
 #include "catalog/pg_class.h"
 #include "lib/dshash.h"
 #include "postmaster/autovacuum.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/pgstat_internal.h"
 
 #include "launcher/table_activity.h"
+#include "policy/insert.h"
 #include "policy/score.h"
 #include "rules.h"
 #include "server/clock.h"
@@ -72,6 +74,8 @@ typedef struct ScoutRound
 	ScoreWeights weights;
 	WorkerClaims claims;
 	DecisionMoment moment;
+	InsertSizes new_pages;		/* of growing tables */
+	int			late_tables;
 	TimestampTz wake_at;		/* see ScoutReport */
 	bool		catalogs_due;
 	bool		checkpoint_wanted;
@@ -168,6 +172,9 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 		left_ins = ins;
 		trial_take_off(&decision->trial, compat_tab_vacuums(stats), &left_dead, &left_ins);
 		decision_see_dead(decision, left_dead);
+		round->late_tables += decision->memory.late_since != 0;
+		if (decision->ins_follow >= 0 && decision->rows_per_page > 0)
+			insert_sizes_add(&round->new_pages, (double) left_ins / decision->rows_per_page);
 		if (decision->ins_early >= 0 && (double) left_ins > decision->ins_early)
 			decision_see(decision, left_ins, round->moment.now);
 		round->checkpoint_wanted |= decision->ins_threshold >= 0 && !catalog &&
@@ -290,6 +297,7 @@ scout_round(HTAB *databases, TimestampTz now)
 	queue_begin();
 	round.moment.now = now;
 	round.moment.checkpoint_ms = next_checkpoint_ms(now);
+	round.moment.fit_pages = pg_atomic_read_u32(&sweep_shared->fit_pages);
 	round.settings[false] = rules_thresholds(false);
 	round.settings[true] = rules_thresholds(true);
 	round.weights = compat_score_weights();
@@ -341,6 +349,9 @@ scout_round(HTAB *databases, TimestampTz now)
 	}
 	stats_scan_end(&scan);
 	decisions_unlock();
+	pg_atomic_write_u32(&sweep_shared->fit_pages,
+						(uint32) insert_fit_pages(&round.new_pages, sweep_insert_cache_fraction, NBuffers));
+	pg_atomic_write_u32(&sweep_shared->late_tables, round.late_tables);
 	report.max_lock_ms = scan.max_lock_ms;
 	trail_length = (int) Min(report.relations, SCOUT_TRAIL);
 

@@ -150,7 +150,7 @@ meter_transaction(XactEvent event)
 	{
 		if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
 			pacer_begin(meter_this.kind == PROCESS_PARALLEL ? PACER_PARALLEL : PACER_CORE,
-						PACER_CAN, PACER_YIELDS, false);
+						PACER_CAN, PACER_YIELDS, 0, false);
 		meter_tick_start(compat_cost_delay());
 	}
 }
@@ -221,6 +221,7 @@ run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 	meter_base_take();
 	pacer_begin(meter_this.own.active ? PACER_OWN : PACER_STATEMENT, can,
 				meter_this.own.active ? meter_this.own.yields : PACER_YIELDS,
+				meter_this.own.active ? meter_this.own.pace : 0,
 				meter_this.own.active && meter_this.own.shared_limit == 0);
 	meter_tick_start(pacer_delay_expected(VacuumCostDelay));
 }
@@ -370,9 +371,10 @@ meter_install_hooks(void)
 
 void
 meter_own_begin(const char *schemaname, const char *relname, const char *reason,
-				int shared_limit, PacerYields yields, int64 partition_changes)
+				int shared_limit, PacerYields yields, double pace, int64 partition_changes)
 {
 	meter_this.own.yields = yields;
+	meter_this.own.pace = pace;
 	meter_this.own.partition_changes = partition_changes;
 	meter_this.own.shared_limit = shared_limit;
 	strlcpy(meter_this.own.schemaname, schemaname, NAMEDATALEN);

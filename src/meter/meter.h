@@ -20,7 +20,7 @@ extern void meter_install_hooks(void);
  * RunRecord.
  */
 extern void meter_own_begin(const char *schemaname, const char *relname,
-							const char *reason, int shared_limit, PacerYields yields,
+							const char *reason, int shared_limit, PacerYields yields, double pace,
 							int64 partition_changes);
 
 /* Adds to the reason what came of it, before the run is recorded. */

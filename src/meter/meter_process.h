@@ -45,6 +45,7 @@ typedef struct MeterOwnRun
 								 * none) */
 	int64		partition_changes;	/* see RunRecord */
 	PacerYields yields;
+	double		pace;
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];
 	char		reason[RUN_REASON_LEN];

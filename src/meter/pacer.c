@@ -569,7 +569,7 @@ pacer_failsafe(void)
 }
 
 void
-pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, bool keeps_costs)
+pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, double pace, bool keeps_costs)
 {
 	PacerSlot  *slot = &sweep_pacers[compat_backend_index()];
 
@@ -593,6 +593,7 @@ pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, bool keeps_costs)
 		can = PACER_CANNOT_CORE;
 	pg_atomic_write_u32(&slot->can, can);
 	pg_atomic_write_u32(&slot->yields, yields);
+	pg_atomic_write_u32(&slot->pace_kb, (uint32) Min(pace / 1024, PG_UINT32_MAX));
 	pg_write_barrier();
 	pacer.run = (pg_atomic_read_u32(&slot->run) + 1) | 1;
 	pg_atomic_write_u32(&slot->run, pacer.run);

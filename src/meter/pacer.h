@@ -26,11 +26,12 @@ typedef enum PacerKind
 } PacerKind;
 
 /*
- * A run begins.  With keeps_costs its own cost settings stay a ceiling.  It
+ * A run begins.  Where users leave room it may begin with that pace, in
+ * bytes/s.  With keeps_costs its own cost settings stay a ceiling.  It
  * is called in mainline code, also in transaction callbacks.  It raises no
  * error and allocates nothing.
  */
-extern void pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, bool keeps_costs);
+extern void pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, double pace, bool keeps_costs);
 
 /* It is over, or its error is: everything is as it was. */
 extern void pacer_end(void);

@@ -26,6 +26,23 @@ insert_rows_per_page(double reltuples, double relpages, double live, double page
 	return 1;
 }
 
+/* A vacuum that was in time finds that much of what it looks at on disk. */
+#define LATE_SHARE		0.05
+
+/* sessions report what they have inserted once a second */
+#define LEAST_PACE_S	1
+
+/* The least number of new pages that is of this size. */
+static double
+size_from(int size)
+{
+	double		pages = INSERT_EARLY_PAGES;
+
+	while (size-- > 0)
+		pages *= 2;
+	return pages;
+}
+
 /* How many new pages make a vacuum earlier than core's worth its while? */
 static double
 least_pages(const InsertSettings *s)
@@ -46,11 +63,12 @@ least_pages(const InsertSettings *s)
  * fill is enough, unless that is too little to be worth a vacuum.
  */
 static double
-follow_pages(const InsertSettings *s)
+follow_pages(const InsertSettings *s, const InsertTable *t)
 {
 	double		part = greater(s->cache_fraction * s->buffers, INSERT_EARLY_PAGES);
 
-	return lesser(part, greater(part / 4, INSERT_AHEAD_PAGES));
+	/* old pages that each vacuum reads make it worth waiting for as many new */
+	return lesser(part, greater(part / 4, greater(INSERT_AHEAD_PAGES, t->old_read)));
 }
 
 InsertThresholds
@@ -75,7 +93,7 @@ insert_thresholds(const InsertSettings *s, const InsertTable *t)
 	result.follow = -1;
 	if (s->cache_fraction > 0)
 	{
-		result.follow = lesser(follow_pages(s) * t->rows_per_page, ahead);
+		result.follow = lesser(follow_pages(s, t) * t->rows_per_page, ahead);
 		result.due = lesser(result.due, result.follow);
 	}
 
@@ -90,6 +108,11 @@ insert_thresholds(const InsertSettings *s, const InsertTable *t)
 		result.due *= 2;
 		result.early *= 2;
 		result.follow *= 2;
+	}
+	if (s->fit_pages > 0)
+	{
+		result.due = lesser(result.due, s->fit_pages * t->rows_per_page);
+		result.follow = lesser(result.follow, s->fit_pages * t->rows_per_page);
 	}
 	result.due = lesser(result.due, t->core);
 	if (result.early >= result.due)
@@ -136,9 +159,45 @@ insert_was_worth(const InsertCost *c)
 }
 
 double
-insert_late_pages(double read, double old_pages)
+insert_late_pages(double read, double dirtied, double scanned)
 {
-	double		late = read - old_pages;
+	double		late = lesser(read, dirtied);
 
-	return late > INSERT_OVERHEAD_PAGES ? late : 0;
+	return late > INSERT_OVERHEAD_PAGES + LATE_SHARE * scanned ? late : 0;
+}
+
+double
+insert_pace(double new_pages, double old_pages, double seconds, double page_bytes)
+{
+	/* a new page is read and written, an old one is read */
+	return 2 * (2 * new_pages + old_pages) * page_bytes / greater(seconds, LEAST_PACE_S);
+}
+
+void
+insert_sizes_add(InsertSizes *sizes, double new_pages)
+{
+	double		from = INSERT_EARLY_PAGES;
+	int			i = 0;
+
+	if (new_pages < from)
+		return;
+	for (; i < INSERT_SIZES - 1 && new_pages >= 2 * from; i++)
+		from *= 2;
+	sizes->pages[i] += new_pages;
+}
+
+double
+insert_fit_pages(const InsertSizes *sizes, double cache_fraction, double buffers)
+{
+	double		part = cache_fraction * buffers;
+	double		left = 0;
+	int			i;
+
+	for (i = 0; i < INSERT_SIZES; i++)
+		left += sizes->pages[i];
+	if (left <= part)
+		return 0;
+	for (i = INSERT_SIZES - 1; i > 0 && left > part / 2; i--)
+		left -= sizes->pages[i];
+	return size_from(left > part / 2 ? 0 : i + 1);
 }

@@ -36,6 +36,9 @@
  */
 #define INSERT_AHEAD_PAGES	1024
 
+/* In this number of sizes, each twice the one before, new pages are summed. */
+#define INSERT_SIZES		24
+
 /*
  * The least time between two vacuums of a table that is followed.  It must be
  * less than a round of the launcher, which is a second.  After a whole second
@@ -54,6 +57,7 @@ typedef struct InsertSettings
 	double		page_bytes;
 	double		least_bytes;	/* what a user says (negative: see
 								 * INSERT_LEAST_BYTES) */
+	double		fit_pages;		/* see insert_fit_pages() (0: all fit) */
 } InsertSettings;
 
 typedef struct InsertTable
@@ -64,6 +68,8 @@ typedef struct InsertTable
 	double		rows_per_page;	/* see insert_rows_per_page() */
 	double		core;			/* the server's own threshold, in rows */
 	int			costly;			/* how many vacuums in a row were not worth it */
+	double		old_read;		/* pages that are not new, which the last
+								 * vacuum had to read all the same */
 } InsertTable;
 
 /* Rows that must be exceeded.  Negative means never. */
@@ -129,9 +135,35 @@ typedef struct InsertCost
 extern bool insert_was_worth(const InsertCost *c);
 
 /*
- * How many pages did a vacuum for inserted rows find no longer in memory?
- * old_pages are those that it had to look at although they are not new.
+ * How many new pages did a vacuum for inserted rows find no longer in memory?
+ * It has read and dirtied those.  Others that it has read are old ones: dead
+ * entries whose indexes were left out, and what lies between.
  */
-extern double insert_late_pages(double read, double old_pages);
+extern double insert_late_pages(double read, double dirtied, double scanned);
+
+/*
+ * The rate of reading, writing and WAL together, in bytes/s, at which a vacuum
+ * gets ahead of a table that has grown by new_pages in so many seconds: twice
+ * as fast as users write.  They have shown that the device can take half of
+ * it.
+ */
+extern double insert_pace(double new_pages, double old_pages, double seconds, double page_bytes);
+
+/*
+ * The new pages of all growing tables, summed by the size of what each has.
+ */
+typedef struct InsertSizes
+{
+	double		pages[INSERT_SIZES];
+} InsertSizes;
+
+extern void insert_sizes_add(InsertSizes *sizes, double new_pages);
+
+/*
+ * All new pages together must fit the part of the cache that those of one
+ * table may take.  If they do not, tables with more new pages than this are
+ * vacuumed, so that half of the part is left.  0: they fit.
+ */
+extern double insert_fit_pages(const InsertSizes *sizes, double cache_fraction, double buffers);
 
 #endif							/* SWEEP_POLICY_INSERT_H */

@@ -190,7 +190,7 @@ end_job(Run *run, int n)
 
 	run->jobs[n] = run->jobs[--run->jobs_count];
 	simulate_table_advance(t, run->now);
-	simulate_table_vacuum_end(t, run->rules, run->now, run->now - job.began, &job.cost);
+	simulate_table_vacuum_end(t, run->rules, run->now, &job.cost);
 	for (int i = 0; i < 2; i++)
 	{
 		sums[i]->vacuums++;

@@ -358,7 +358,7 @@ simulate_table_vacuum_begin(SimulateTable *t, const SimulateRules *r, bool secon
  * rows to nothing when it ends.
  */
 void
-simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now, double took,
+simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now,
 						  const VacuumCost *cost)
 {
 	SimulateState *s = &t->state;

@@ -82,6 +82,6 @@ extern double simulate_table_score(const SimulateTable *t, const SimulateRules *
 extern VacuumCost simulate_table_vacuum_begin(SimulateTable *t, const SimulateRules *r,
 											  bool second_half);
 extern void simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now,
-									  double took, const VacuumCost *cost);
+									  const VacuumCost *cost);
 
 #endif							/* SWEEP_POLICY_SIMULATE_TABLE_H */

@@ -296,6 +296,7 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 	yielding.running = r->yielding > 0;
 	yielding.room = throttle_device_is_idle(r);
 	yielding.restart = state->yielding_calm_s > CALM_S;
+	yielding.start = fmax(v->start, r->pace);
 	/* others do as they like until they are told */
 	if (r->watches && state->valves[LIMIT_USERS].since_cut_s >= REACTION_S)
 		state->valves[LIMIT_USERS].allowed = fmax(state->valves[LIMIT_USERS].allowed, yielding.used);
@@ -505,6 +506,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 	v.restart = state->calm_s > CALM_S;
 	v.room = false;
 	v.share = share_of(s);
+	v.start = START * v.share;
 
 	describe(s, r, out);
 	prepare_valves(state, &v, out);

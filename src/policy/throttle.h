@@ -60,6 +60,8 @@ typedef struct ThrottleReading
 	int			other_vacuums;	/* those that are not paced */
 	Rates		used;
 	double		yielding_used;	/* total of those that give way */
+	double		pace;			/* bytes/s that these need, so as to keep up
+								 * with growing tables; 0: none */
 	double		removed_rows_s;
 	double		produced_rows_s;	/* negative: unknown */
 	double		dead_row_bytes; /* average */

@@ -389,6 +389,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 	bool		absent;
 	bool		nobody;
 	bool		listens;
+	double		most;
 	ThrottleReason calm = THROTTLE_REASON_CALM;
 
 	observe(u, valve, r, v);
@@ -431,9 +432,10 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		return THROTTLE_REASON_USERS;
 
 	listens = !absent && u->listened_s < LISTEN_S && !r->watches;
-	if (listens && valve->allowed > fmax(START, v->floor))
+	most = fmax(fmax(START, v->start), v->floor);
+	if (listens && valve->allowed > most)
 	{
-		valve->allowed = fmax(START, v->floor);
+		valve->allowed = most;
 		valve->moved_down = true;
 		/* what was too much a moment ago still is */
 		valve->cut = valve->cut && valve->since_cut_s < RETRY_S;
@@ -450,6 +452,12 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 			valve->allowed = NOBODY_RATE * v->share;
 			valve->moved_up = true;
 		}
+	}
+	/* what a growing table needs is not waited for, unless it was too much */
+	if (!valve->cut && u->excess < u->hurt / 2 && valve->allowed > 0 && valve->allowed < v->start)
+	{
+		valve->allowed = v->start;
+		valve->moved_up = true;
 	}
 	/* before a step is made nothing is cut, and then it is at its start */
 	if (u->excess < u->hurt / 2 && (!listens || valve->allowed <= 0))

@@ -22,7 +22,7 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 {
 	if (valve->allowed <= 0 || (v->restart && !valve->bad))
 	{
-		valve->allowed = clamp_rate(START * v->share, v);
+		valve->allowed = clamp_rate(v->start, v);
 		valve->cut = false;
 		valve->climb_s = 0;
 		valve->since_cut_s = REACTION_S;

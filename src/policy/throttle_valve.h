@@ -18,6 +18,7 @@ typedef struct ThrottleValveStep
 	bool		restart;		/* none has been for long */
 	bool		room;			/* the device says that it has some */
 	double		share;			/* of the device, see ThrottleSettings */
+	double		start;			/* the rate that it opens with */
 } ThrottleValveStep;
 
 /* Of what is allowed, the rate that was used lately. */

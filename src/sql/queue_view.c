@@ -306,7 +306,7 @@ describe_entry(const QueueEntry *entry, const Decision *d, const QueueView *view
 
 /* Why the scout has put it there. */
 static void
-describe_reason(const QueueEntry *entry, char *reason, size_t size)
+describe_reason(const QueueEntry *entry, const Decision *d, char *reason, size_t size)
 {
 	if (entry->sparse)
 		snprintf(reason, size, "sparse garbage: dead tuples " INT64_FORMAT " > %.0f", entry->tuples, entry->threshold);
@@ -316,6 +316,9 @@ describe_reason(const QueueEntry *entry, char *reason, size_t size)
 	else
 		snprintf(reason, size, INT64_FORMAT " tuples inserted: a worker has to look at the table",
 				 entry->tuples);
+	if (entry->by_inserts && d && d->memory.late_since != 0)
+		snprintf(reason + strlen(reason), size - strlen(reason), ", late since %s",
+				 timestamptz_to_str(d->memory.late_since));
 }
 
 static bool
@@ -368,11 +371,12 @@ put_request(Row *row, int number, const QueueView *view)
 	bool		due = entry && entry->score >= 0;
 	char		reason[DECISION_REASON_LEN];
 	Waiting		waiting = {0};
+	Decision	d;
 
 	if (r->state == REQUEST_WAITING)
 		describe_request(r, view, &waiting);
 	if (due)
-		describe_reason(entry, reason, sizeof(reason));
+		describe_reason(entry, decision_get(r->key, &d) ? &d : NULL, reason, sizeof(reason));
 	else
 		snprintf(reason, sizeof(reason), "requested by %s", r->requested_by);
 
@@ -403,7 +407,7 @@ put_entry(Row *row, const QueueEntry *entry, const QueueView *view)
 	bool		known = decision_get(entry->key, &d);
 
 	describe_entry(entry, known ? &d : NULL, view, &waiting);
-	describe_reason(entry, reason, sizeof(reason));
+	describe_reason(entry, known ? &d : NULL, reason, sizeof(reason));
 
 	row_put_text(row, request_state_name(REQUEST_WAITING));
 	row_put_oid(row, entry->key.dboid);

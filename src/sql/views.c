@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "server/clock.h"
 #include "server/compat.h"
 #include "server/features.h"
 #include "server/horizon.h"
@@ -233,6 +234,9 @@ sweep_decisions_0_1(PG_FUNCTION_ARGS)
 		else
 			row_put_null(&row);
 		put_observed(&row, d);
+		row_put(&row, BoolGetDatum(d->memory.follows_until > clock_now()));
+		row_put_time(&row, d->memory.late_since);
+		row_put(&row, Int64GetDatum(d->memory.late_pages));
 		row_store(fcinfo, &row);
 	}
 	pfree(decisions);
@@ -412,6 +416,8 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	row_put(&row, Int64GetDatum(pg_atomic_read_u64(&sweep_shared->surveys_made)));
 	row_put_float(&row, pg_atomic_read_u64(&sweep_shared->visits_cpu_us) / 1000.0);
 	row_put_text(&row, standbys_why(standbys, sizeof(standbys)));
+	row_put(&row, Int32GetDatum(pg_atomic_read_u32(&sweep_shared->late_tables)));
+	row_put(&row, Int64GetDatum(pg_atomic_read_u64(&sweep_shared->late_pages)));
 
 	row_require(&row, desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));

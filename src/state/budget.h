@@ -196,6 +196,7 @@ typedef struct PacerSlot
 								 * begins, and when it ends: odd while it runs */
 	pg_atomic_uint32 can;		/* PacerCan */
 	pg_atomic_uint32 yields;	/* PacerYields */
+	pg_atomic_uint32 pace_kb;	/* see pacer_begin(), in kB/s */
 	pg_atomic_uint64 ended[PACER_ENDED];	/* bytes that own runs moved which
 											 * have ended, all there ever were */
 	pg_atomic_uint32 applied_change;

@@ -64,6 +64,14 @@ decision_checkpoint_is_near(const TableMemory *memory, int64 checkpoint_ms)
 	return checkpoint_ms <= decision_lead_ms(memory) + 20;
 }
 
+/* A threshold of inserted rows, or less where new pages do not fit the cache. */
+static double
+fitting(const Decision *d, double threshold, const DecisionMoment *moment)
+{
+	return threshold >= 0 && moment->fit_pages > 0 && d->ins_follow >= 0 ?
+		Min(threshold, moment->fit_pages * d->rows_per_page) : threshold;
+}
+
 static bool
 is_over_threshold(int64 now, double threshold)
 {
@@ -113,7 +121,7 @@ must_follow(const Decision *d, int64 ins, const DecisionMoment *moment)
 {
 	if (!is_followed(d) || moment->now < d->follow_at)
 		return false;
-	return (double) ins > d->ins_follow ||
+	return (double) ins > fitting(d, d->ins_follow, moment) ||
 		(d->ins_early >= 0 && (double) ins > d->ins_early &&
 		 is_before_checkpoint(d, moment->checkpoint_ms));
 }
@@ -191,7 +199,7 @@ decision_is_over(const Decision *d, int64 dead, int64 ins, const DecisionMoment 
 	if (moment->now < d->not_before && !must_follow(d, ins, moment) && !others_have_vacuumed(d, moment))
 		return false;
 	by_dead = is_over_threshold(dead, d->dead_threshold);
-	by_ins = is_over_threshold(ins, d->ins_threshold) || is_early(d, ins, moment);
+	by_ins = is_over_threshold(ins, fitting(d, d->ins_threshold, moment)) || is_early(d, ins, moment);
 	if (!by_dead && !by_ins)
 		return false;
 	return !FullTransactionIdIsValid(d->horizon) ||

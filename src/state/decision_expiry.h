@@ -27,6 +27,7 @@ typedef struct DecisionMoment
 	int64		checkpoint_ms;	/* until the next one */
 	TimestampTz vacuumed_at;	/* the table, by whomever; 0: not known */
 	int64		vacuums;		/* of the table so far (0: not known) */
+	double		fit_pages;		/* see insert_fit_pages() */
 } DecisionMoment;
 
 /* How long before a checkpoint does the vacuum of a table begin? */

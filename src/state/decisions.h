@@ -60,6 +60,7 @@ typedef struct TableMemory
 								 * buffers, estimated */
 	TimestampTz catch_up_after; /* when to freeze those may be tried again,
 								 * after a pinned page was met */
+	int64		index_pages;
 	bool		whole_cleanup;	/* it has indexes whose cleanup reads them
 								 * whole */
 	bool		needs_cleanup;	/* it has some of those to which it adds new
@@ -70,6 +71,14 @@ typedef struct TableMemory
 	int64		inserted;		/* rows so far */
 	int64		changed;		/* updated and deleted rows so far */
 	int64		cleaned_at;		/* inserted when the indexes were cleaned */
+	int64		old_read;		/* pages that are not new, which the last
+								 * insert vacuum has read */
+	int64		read_again;		/* the sum of those since the indexes were
+								 * vacuumed */
+	TimestampTz late_since;		/* insert vacuums come too late since then
+								 * (0: in time) */
+	int64		late_pages;		/* new pages that had left the cache when they
+								 * were vacuumed, so far */
 	bool		eager;			/* it froze all that it could */
 	uint8		costly;			/* how many insert vacuums in a row were not
 								 * worth their cost */
@@ -123,8 +132,9 @@ typedef struct Decision
 	double		ins_threshold;	/* exact (negative: disabled) */
 	double		ins_early;		/* before a checkpoint, or when inserts end */
 	double		ins_follow;		/* with more new rows than this follow_at
-								 * counts instead of not_before (negative:
-								 * never) */
+								 * counts instead of not_before, after a vacuum
+								 * (negative: never) */
+	double		rows_per_page;
 	TimestampTz follow_at;
 	bool		own_checkpoint_aware;	/* the table has its own setting, the
 										 * next field */

@@ -9,6 +9,7 @@
 
 #include "rules.h"
 #include "server/standbys.h"
+#include "shmem.h"
 
 /*
  * A vacuum that skips all pages of a new table counts none of its rows, and
@@ -40,6 +41,7 @@ insert_rules_settings(const Candidate *c)
 {
 	InsertSettings settings = rules_inserts(&c->rules.settings);
 
+	settings.fit_pages = pg_atomic_read_u32(&sweep_shared->fit_pages);
 	settings.cache_fraction = table_setting(c->rules.own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
 	return settings;
 }
@@ -54,6 +56,7 @@ insert_rules_apply(const Candidate *c, int64 pages, int64 frozen_pages, InsertTa
 	table->rows_per_page = c->weight.rows_per_page;
 	table->core = c->weight.core_insert;
 	table->costly = c->memory.costly;
+	table->old_read = (double) c->memory.old_read;
 	table->pages = pages;
 	table->frozen_pages = frozen_pages;
 	return insert_thresholds(&settings, table);

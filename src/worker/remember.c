@@ -16,6 +16,7 @@
 #include "server/horizon.h"
 #include "server/next_checkpoint.h"
 #include "settings.h"
+#include "shmem.h"
 #include "state/decision_expiry.h"
 #include "worker/insert_rules.h"
 
@@ -42,7 +43,8 @@ new_decision(const Candidate *c, DecisionKind kind)
 	d.dead_threshold = c->weight.thresholds.vacuum;
 	d.ins_threshold = c->weight.thresholds.insert;
 	d.ins_early = c->weight.ins_early;
-	d.ins_follow = -1;
+	d.ins_follow = c->weight.ins_follow;
+	d.rows_per_page = c->weight.rows_per_page;
 	d.own_checkpoint_aware = c->rules.own && c->rules.own->is_set[TABLE_CHECKPOINT_AWARE];
 	d.checkpoint_aware = c->weight.checkpoint_aware;
 	d.memory = c->memory;
@@ -225,6 +227,30 @@ was_in_vain(const Candidate *before, const Candidate *after)
 						   (double) (after->memory.pages - after->memory.visible_pages));
 }
 
+/*
+ * Was it in time, and what did it read that is not new?  Dead items whose
+ * indexes are left out make it read their pages each time.
+ */
+static void
+remember_reads(TableMemory *m, const Verdict *verdict, const RunRecord *run)
+{
+	double		read = (double) run->used.blks_read;
+	double		late = insert_late_pages(read, (double) run->used.blks_dirtied,
+										 read + (double) run->used.blks_hit);
+	bool		indexes = verdict->options.all_indexes || run->index_pass > 0;
+
+	/* with the indexes' own pages in it, what was known before is better */
+	if (!indexes)
+		m->old_read = Max(run->used.blks_read - run->used.blks_dirtied, 0);
+	m->read_again = indexes ? 0 : m->read_again + m->old_read;
+	m->late_pages += (int64) late;
+	pg_atomic_fetch_add_u64(&sweep_shared->late_pages, (int64) late);
+	if (late == 0)
+		m->late_since = 0;
+	else if (m->late_since == 0)
+		m->late_since = run->started_at;
+}
+
 /* Notes what the next vacuum of the table has to know of this one. */
 static void
 remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
@@ -248,6 +274,7 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 	m->eager = verdict->eager;
 	if (candidate_is_due_by_inserts(before))
 	{
+		remember_reads(m, verdict, run);
 		/* the clock may have been set back */
 		m->took_ms = (int) Min(Max((run->ended_at - run->started_at) / 1000, 0), TOOK_LIMIT_MS);
 		m->follows_until = clock_after(clock_now(), m->took_ms + FOLLOWS_WITHIN_MS);
@@ -307,7 +334,6 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
 	d.horizon = moment->next_xid;
 	d.horizon_then = moment->horizon;
-	d.ins_follow = after.weight.ins_follow;
 	d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
 	decision_put(&d);
 }
@@ -350,7 +376,6 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		 * A row that could not be removed is no reason to leave new ones,
 		 * once the horizon has passed them.
 		 */
-		d.ins_follow = after.weight.ins_follow;
 		d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
 		decision_put(&d);
 		return;

@@ -203,7 +203,7 @@ table_run_begin(const Candidate *c, RunCommand command, const char *reason, cons
 		table_run_force_int("maintenance_io_concurrency", 0);
 
 	current = c;
-	meter_own_begin(c->row.schemaname, c->row.relname, reason, shared_limit, verdict->yields,
+	meter_own_begin(c->row.schemaname, c->row.relname, reason, shared_limit, verdict->yields, verdict->pace,
 					partition_changes);
 	log_capture_begin(my_database, c->row.schemaname, c->row.relname, server_log_level);
 }

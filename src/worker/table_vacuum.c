@@ -50,7 +50,8 @@ describe_reason(const Candidate *c, const Verdict *verdict, char *reason)
 		return;
 	}
 	candidate_why_due(c, what, sizeof(what));
-	snprintf(reason, RUN_REASON_LEN, "%s, score %.2f", what, c->weight.score.score);
+	snprintf(reason, RUN_REASON_LEN, "%s, score %.2f%s", what, c->weight.score.score,
+			 candidate_is_due_by_inserts(c) && c->memory.late_since != 0 ? ", late" : "");
 }
 
 static VacuumMoment

@@ -9,10 +9,12 @@
 #include "worker/verdict.h"
 
 #include "policy/freeze.h"
+#include "policy/insert.h"
 #include "server/clock.h"
 #include "server/horizon.h"
 #include "server/standbys.h"
 #include "settings.h"
+#include "shmem.h"
 #include "state/decision_expiry.h"
 #include "state/hold.h"
 #include "state/trial.h"
@@ -42,6 +44,7 @@ must_wait(const Candidate *c)
 	moment.now = clock_now();
 	moment.vacuumed_at = c->counters.vacuumed_at;
 	moment.vacuums = c->counters.vacuums;
+	moment.fit_pages = pg_atomic_read_u32(&sweep_shared->fit_pages);
 	/* the counters are lost, so only the time counts */
 	if (c->weight.due == DUE_UNKNOWN)
 		return moment.now < d.not_before &&
@@ -70,6 +73,18 @@ yields(const Candidate *c)
 	return clock_now() < c->memory.follows_until ? PACER_YIELDS_READING : PACER_YIELDS_COLD;
 }
 
+/* As fast as a growing table needs it, where users leave room.  Bytes/s. */
+static double
+pace(const Candidate *c)
+{
+	TimestampTz since = c->counters.vacuumed_at;
+
+	if (!candidate_is_due_by_inserts(c) || since == 0)
+		return 0;
+	return insert_pace((double) c->counters.ins / c->weight.rows_per_page, (double) c->memory.old_read,
+					   (double) (clock_now() - since) / USECS_PER_SEC, BLCKSZ);
+}
+
 /*
  * How is the table vacuumed?  If it is due by new rows only, its file is not
  * cut, because that would lock out those who extend it.  Indexes that are
@@ -94,7 +109,16 @@ plan(const Candidate *c, Verdict *v)
 	v->catch_up = v->eager && clock_now() >= m->catch_up_after &&
 		freeze_catches_up(m->unfrozen_pages, m->cold_pages);
 	v->options.keep_size = candidate_is_due_by_inserts(c);
-	v->options.keep_indexes = candidate_is_due_by_inserts(c) && m->whole_cleanup &&
+	v->pace = pace(c);
+
+	/*
+	 * VACUUM leaves indexes out while few pages have dead items, and reads
+	 * these pages again each time.  Once it has read as many as the indexes
+	 * have, the indexes are vacuumed.
+	 */
+	v->options.all_indexes = candidate_is_due_by_inserts(c) && m->read_again > 0 &&
+		m->read_again >= m->index_pages;
+	v->options.keep_indexes = !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
 		(!m->needs_cleanup || (double) (c->counters.inserted - candidate_cleaned_at(c)) <= c->weight.core_insert);
 }
 

@@ -21,6 +21,8 @@ typedef struct Verdict
 	bool		eager;			/* freeze all that can be frozen */
 	bool		catch_up;		/* and also what is all-visible already */
 	PacerYields yields;			/* does it give way to users who wait? */
+	double		pace;			/* where they do not: the rate to begin with,
+								 * bytes/s (0: it does not matter) */
 	StatementOptions options;
 
 	bool		gave_up;		/* the vacuum gave up at a page that others

@@ -86,16 +86,29 @@ weighing_begin(Weighing *w)
  * ----
  */
 
+/* One that is locked has none. */
+static int64
+pages_of(Oid index)
+{
+	Relation	rel = peek_open(index);
+	int64		pages;
+
+	if (rel == NULL)
+		return 0;
+	pages = RelationGetNumberOfBlocks(rel);
+	peek_close(rel);
+	return pages;
+}
+
 /*
  * Notes what the cleanup of an index without dead entries does.
  *
  * GiST and SP-GiST are read whole in search of empty pages, of which there
  * are none.  GIN's pending list is emptied until nothing is left, however
- * fast rows come in.  Only a core autovacuum worker may stop at what was
- * there when it began (ginInsertCleanup's full_clean).  Autoanalyze empties
- * the list as well, and so does an insert for which the list is too long.
- * BRIN adds the new rows' ranges.  Of an access method that is not core's
- * nothing is known.
+ * fast rows come in: only an autovacuum worker may stop at what was there
+ * when it began (ginInsertCleanup's full_clean).  So that is not done at each
+ * vacuum, but as often as autovacuum would.  BRIN adds the new rows' ranges.
+ * Of an access method that is not core's nothing is known.
  */
 static void
 note_cleanup(TableMemory *m, Oid index)
@@ -107,12 +120,13 @@ note_cleanup(TableMemory *m, Oid index)
 		return;
 	am = ((Form_pg_class) GETSTRUCT(tuple))->relam;
 	ReleaseSysCache(tuple);
+	m->index_pages += pages_of(index);
 
 	if (am == BTREE_AM_OID || am == HASH_AM_OID)
 		return;
 	if (am != BRIN_AM_OID)
 		m->whole_cleanup = true;
-	if (am != GIN_AM_OID && am != GIST_AM_OID && am != SPGIST_AM_OID)
+	if (am != GIST_AM_OID && am != SPGIST_AM_OID)
 		m->needs_cleanup = true;
 }
 
@@ -179,6 +193,7 @@ count_map(Candidate *c)
 		m->unfrozen_pages - residency_of_unfrozen(rel, m->pages, m->unfrozen_pages);
 
 	m->whole_cleanup = m->needs_cleanup = false;
+	m->index_pages = 0;
 	indexes = RelationGetIndexList(rel);
 	foreach(lc, indexes)
 		note_cleanup(m, lfirst_oid(lc));

@@ -116,6 +116,71 @@ test_look_at(void)
 	tap_is_double(insert_look_at(&off, 1e9), -1, "a look", "switched off");
 }
 
+static bool
+is_worth(double new_pages, double hit, double read, double dirtied)
+{
+	InsertCost	c = {new_pages, hit, read, dirtied, 1, 2, 20};
+
+	return insert_was_worth(&c);
+}
+
+static void
+test_worth(void)
+{
+	/* 100 new pages, and 32 for what any vacuum costs: 132 × (2 + 20) */
+	tap_is_bool(is_worth(100, 2904, 0, 0), true, "worth", "costs what it saves");
+	tap_is_bool(is_worth(100, 2905, 0, 0), false, "worth", "costs more");
+	tap_is_bool(is_worth(128, 500, 0, 128), true, "worth",
+				"a small one whose pages had been written already");
+	tap_is_bool(is_worth(0, 705, 0, 0), false, "worth", "nothing was new");
+	tap_is_bool(is_worth(10000, 20000, 10000, 10000), true, "worth", "it came too late");
+	tap_is_bool(is_worth(100, 200, 100 + 1352, 100), true, "worth", "reads as many old pages as it saves");
+	tap_is_bool(is_worth(100, 200, 100 + 1353, 100), false, "worth", "reads more old pages");
+}
+
+static void
+test_late(void)
+{
+	tap_is_double(insert_late_pages(10, 5, 4000), 0, "late", "catalogs and maps");
+	tap_is_double(insert_late_pages(4000, 3000, 4000), 3000, "late", "had left the cache");
+	tap_is_double(insert_late_pages(4000, 10, 4000), 0, "late", "old pages are read, not dirtied");
+	tap_is_double(insert_late_pages(0, 4000, 4000), 0, "late", "written by a checkpoint, still in memory");
+	tap_is_double(insert_late_pages(132, 132, 2000), 0, "late", "one in twenty is chance");
+}
+
+static void
+test_pace(void)
+{
+	tap_is_double(insert_pace(1000, 0, 2, 8192), 2 * 1000 * 8192, "pace", "twice what is read and written");
+	tap_is_double(insert_pace(1000, 500, 2, 8192), 2500 * 8192, "pace", "with old pages, which are read");
+	tap_is_double(insert_pace(1000, 0, 0.1, 8192), 4 * 1000 * 8192, "pace", "sessions report once a second");
+	tap_is_double(insert_pace(0, 0, 0, 8192), 0, "pace", "nothing is new");
+}
+
+static double
+fit(int tables, double pages, double more)
+{
+	InsertSizes sizes = {{0}};
+
+	for (int i = 0; i < tables; i++)
+		insert_sizes_add(&sizes, pages);
+	insert_sizes_add(&sizes, more);
+	/* they may take 10,000 pages */
+	return insert_fit_pages(&sizes, 0.25, 40000);
+}
+
+static void
+test_fit(void)
+{
+	tap_is_double(fit(0, 0, 0), 0, "fit", "no table");
+	tap_is_double(fit(5, 2000, 0), 0, "fit", "five fit");
+	tap_is_double(fit(5, 2000, 1000), 1024, "fit", "five and another: the five are vacuumed");
+	tap_is_double(fit(64, 300, 0), 256, "fit", "many small ones");
+	tap_is_double(fit(30, 150, 9000), 8192, "fit", "a large one is enough");
+	tap_is_double(fit(1000, 100, 0), 0, "fit", "a vacuum for so few pages costs as much");
+	tap_is_double(fit(1, 1e12, 0) > 0, 1, "fit", "larger than any size");
+}
+
 int
 main(void)
 {
@@ -134,15 +199,15 @@ main(void)
 	test_look_at();
 	test_checkpoint();
 
-	tap_is_bool(insert_was_in_vain(1000, 99), true, "in vain", "not a tenth became all-visible");
-	tap_is_bool(insert_was_in_vain(1000, 100), false, "in vain", "a tenth did");
-	tap_is_bool(insert_was_in_vain(0.5, 0), false, "in vain", "nothing to gain");
+	tap_is_bool(insert_was_in_vain(1000, 99, 1000), true, "in vain", "not a tenth became all-visible");
+	tap_is_bool(insert_was_in_vain(1000, 100, 900), false, "in vain", "a tenth did");
+	tap_is_bool(insert_was_in_vain(0.5, 0, 10), false, "in vain", "nothing to gain");
+	tap_is_bool(insert_was_in_vain(1000, 0, 0), false, "in vain", "all was visible before (COPY FREEZE)");
+	tap_is_bool(insert_was_in_vain(1000, 0, 100), true, "in vain", "a tenth is left");
 
-	/* 100 new pages, and 32 for what any vacuum costs: 132 × (2 + 20) */
-	tap_is_bool(insert_was_worth(2904, 100, 2, 20), true, "worth", "costs what it saves");
-	tap_is_bool(insert_was_worth(2905, 100, 2, 20), false, "worth", "costs more");
-	tap_is_bool(insert_was_worth(128 * 21 + 500, 128, 2, 20), true, "worth",
-				"a small one whose pages had been written already");
-	tap_is_bool(insert_was_worth(705, 0, 2, 20), false, "worth", "nothing was new");
+	test_worth();
+	test_late();
+	test_pace();
+	test_fit();
 	return tap_done();
 }

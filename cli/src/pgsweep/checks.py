@@ -63,6 +63,7 @@ def diagnose(facts: Facts) -> tuple[Check, ...]:
             *_features(facts),
             _ledger(status),
             _memory(status),
+            *_growing(status),
             *_standbys(status),
         ]
     elif facts.installed_version is not None and not _known_unloaded(facts):
@@ -268,6 +269,22 @@ def _memory(status: Status) -> Check:
         )
     used = f"{status.decisions_used or 0:,} of {status.decisions_size or 0:,} decisions used"
     return Check(Level.OK, "memory", used)
+
+
+def _growing(status: Status) -> Iterator[Check]:
+    """Say whether new pages leave the cache before they are vacuumed."""
+    if not status.late_tables:
+        return
+    yield Check(
+        Level.NOTE,
+        "growing",
+        f"vacuums of {compute.plural(status.late_tables, 'growing table')} come too late: new pages "
+        f"have left the cache by then ({compute.plural(status.late_pages or 0, 'page')} so far)",
+        (
+            "SELECT relname, late_since FROM sweep.decisions WHERE late_since IS NOT NULL names them.",
+            "pgsweep budget says what limits vacuums. With more shared_buffers they have more time.",
+        ),
+    )
 
 
 def _standbys(status: Status) -> Iterator[Check]:

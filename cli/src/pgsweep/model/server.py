@@ -76,6 +76,10 @@ class Status:
     # Why vacuums are as rare as the core daemon's. None means that no standby loses queries to
     # them.
     standby_conflicts: str | None = None
+    # Growing tables whose vacuums come too late now. Pages that had left the cache before they
+    # were vacuumed, of all tables since the server's start.
+    late_tables: int | None = None
+    late_pages: int | None = None
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Status:

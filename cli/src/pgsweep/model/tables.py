@@ -112,6 +112,11 @@ class Decision:
     would_vacuum_at: datetime | None
     vacuumed_instead_at: datetime | None
     vacuumed_instead_by: str | None
+    # Rows are inserted all the time. Its vacuums come too late since then, or None.
+    growing: bool | None = None
+    late_since: datetime | None = None
+    # Pages that had left the cache before they were vacuumed.
+    late_pages: int | None = None
 
 
 @dataclass(frozen=True)

@@ -14,5 +14,7 @@ SELECT sql_version, library_version, server_version_built, mode, effective_mode,
        (s.document ->> 'visits')::int8 AS visits,
        (s.document ->> 'surveys')::int8 AS surveys,
        (s.document ->> 'visits_cpu_time')::float8 AS visits_cpu_time,
-       s.document ->> 'standby_conflicts' AS standby_conflicts
+       s.document ->> 'standby_conflicts' AS standby_conflicts,
+       (s.document ->> 'late_tables')::int4 AS late_tables,
+       (s.document ->> 'late_pages')::int8 AS late_pages
 FROM (SELECT s.*, to_jsonb(s) AS document FROM sweep.status s OFFSET 0) s
