@@ -308,7 +308,7 @@ SKIP:
 	insert_pages('searched', 600);
 	vacuumed_ok('searched', 4, 'inserted tuples %', 'it has a BRIN index now');
 	cmp_ok(sql($node, $pending), '>', 30000, 'that makes it no more often');
-	insert_pages('searched', 1100);
+	insert_pages('searched', 1600);
 	vacuumed_ok('searched', 5, 'inserted tuples %', 'vacuumed again');
 	is(sql($node, $pending), '0', 'as often as autovacuum would have come by');
 	sql($node, 'DROP TABLE searched');
