@@ -83,7 +83,8 @@ def load(scene: Scene, table: str, file: str, pages: int) -> list[str]:
     """Return the statements that make a table and load that many pages."""
     rows = pages * (2 if scene.tables == "documents" else ROWS_PER_PAGE)
     data = "repeat('a', 4000)" if scene.tables == "documents" else "repeat(chr(97 + i % 10), 90)"
-    select = f"SELECT i % 4, i % 4, now() + i * interval '1 us', {data} FROM generate_series(1, {rows}) i"
+    select = f"SELECT i % 4, i % 4, now() + i * interval '1 us', {data}"
+    select += f" FROM generate_series(1, {rows}) i"
     index = f"CREATE INDEX ON {table} (id)"
     if scene.load == "empty":
         return [f"{_create(scene, table)}; {index}"]
