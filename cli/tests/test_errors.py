@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from conftest import Pgsweep, Result
 from pgsweep import db, errors
-from pgsweep.lab.server import ThrowawayServer, free_port
+from pgsweep.lab.server import SUPERUSER, ThrowawayServer, free_port
+from pgsweep.lab.session import LabSession
+from poolers import pooler
 
 pytestmark = pytest.mark.server
 
@@ -29,6 +32,77 @@ def refused(result: Result, *fragments: str) -> None:
     assert "Traceback" not in result.err
     for fragment in (*fragments, "; hint: "):
         assert fragment in result.err
+
+
+# What the owner of a database may set for it, and what the queries and the driver do not go by.
+OWNERS = {
+    "datestyle": "German",
+    "intervalstyle": "iso_8601",
+    "extra_float_digits": "-15",
+    "array_nulls": "off",
+    "quote_all_identifiers": "on",
+    "client_min_messages": "error",
+    "client_encoding": "LATIN1",
+    "default_transaction_isolation": "serializable",
+    "default_transaction_deferrable": "on",
+    "exit_on_error": "on",
+    "search_path": "nowhere",
+    "statement_timeout": "1ms",
+}
+
+
+def test_settings_of_a_database(
+    stub: ThrowawayServer, flags: tuple[str, ...], pgsweep: Pgsweep
+) -> None:
+    for name, value in OWNERS.items():
+        stub.psql("postgres", f"ALTER DATABASE stub SET {name} = '{value}'")
+    try:
+        for command in (*READERS, *ANSWERS):
+            result = pgsweep(command, *flags)
+            assert (result.code in (0, 1), result.err) == (True, ""), command
+        with db.connect(stub.target("stub")) as session:
+            for name in OWNERS:
+                assert session.setting(name).lower() != OWNERS[name].lower(), name
+        with LabSession({**stub.target("stub").parameters(), "options": ""}) as lab:
+            assert lab.value("SELECT '2026-11-27'::timestamptz").year == 2026
+            assert lab.value("SELECT interval '1 day 2 h'").days == 1
+    finally:
+        stub.psql("postgres", "ALTER DATABASE stub RESET ALL")
+
+
+def test_date_style_of_the_environment(
+    flags: tuple[str, ...], pgsweep: Pgsweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGDATESTYLE", "SQL")
+    for command in READERS:
+        result = pgsweep(command, *flags)
+        assert (result.code in (0, 1), result.err) == (True, ""), command
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_a_pooler_that_does_not_pass_options_on(
+    stub: ThrowawayServer, flags: tuple[str, ...], pgsweep: Pgsweep, refuses: bool
+) -> None:
+    """PgBouncer refuses them, or drops them where it is told to."""
+    stub.psql("postgres", "ALTER DATABASE stub SET datestyle = 'German'")
+    stub.psql("postgres", "ALTER DATABASE stub SET search_path = 'nowhere'")
+    try:
+        with pooler(Path(stub.folder, f".s.PGSQL.{stub.port}"), refuses) as (port, sent):
+            there = (*flags, "-h", "127.0.0.1", "-p", str(port))
+            for command in (*READERS, *ANSWERS):
+                result = pgsweep(command, *there)
+                assert (result.code in (0, 1), result.err) == (True, ""), command
+            refused(pgsweep("hold", *there), "a connection pooler is between", "-h and -p")
+            # Nothing is left in the server's session for who has it next.
+            assert b"SET LOCAL" in sent
+            assert re.search(rb"\bSET (?!LOCAL|TRANSACTION)", sent) is None
+            target = db.Target("dbname=stub sslmode=disable", "127.0.0.1", str(port), SUPERUSER)
+            with db.connect(target) as session:
+                assert session.setting("search_path") == "pg_catalog"
+                assert session.setting("transaction_read_only") == "on"
+                assert session.setting("statement_timeout") == "10s"
+    finally:
+        stub.psql("postgres", "ALTER DATABASE stub RESET ALL")
 
 
 @pytest.mark.parametrize("command", [*READERS, *ANSWERS, "doctor"])
