@@ -12,7 +12,8 @@ import pytest
 
 from conftest import Pgsweep, Result
 from pgsweep import db, errors
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, free_port
+from pgsweep.lab.host import ExistingHost
+from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 from pgsweep.lab.session import LabSession
 from poolers import pooler
 
@@ -125,6 +126,63 @@ def test_bad_port(pgsweep: Pgsweep) -> None:
 
 def test_bad_connection_string(pgsweep: Pgsweep) -> None:
     refused(pgsweep("status", "-d", "nonsense=1"), "connection string is not valid")
+
+
+SECRETS = (
+    "postgres://u:s3cr%zzet@h/db",
+    "postgres://u:s3@cret@127.0.0.1:1/db",
+    "postgres://u:12/s3cret@h/db",
+    "postgres://u:a?s3@cret@h/db",
+    "postgres://u:s3cret@[::1/db",
+    "host=h password=a s3cret",
+    "s3cret=h",
+)
+
+
+@pytest.mark.parametrize("written", SECRETS)
+def test_no_error_repeats_a_password(pgsweep: Pgsweep, written: str) -> None:
+    result = pgsweep("status", "-d", written)
+    refused(result, "is not valid")
+    assert "s3" not in result.err
+    assert "cret" not in result.err
+    with pytest.raises(errors.UsageError) as raised:
+        ExistingHost(written, default_pg_config())
+    assert "cret" not in raised.value.one_line()
+    for option in ("--citus", "--map", "--patroni") if "@" in written else ():
+        result = pgsweep("fleet", option, written)
+        assert result.code == 2
+        assert "cret" not in result.err
+    result = pgsweep("fleet", "--citus", "127.0.0.1:1", "-d", written)
+    refused(result, "the database of a fleet is a name")
+    assert "cret" not in result.err
+
+
+def test_a_connection_string_with_signs_in_its_password(pgsweep: Pgsweep) -> None:
+    for written in (
+        "postgres://u:s3%40cr%2Fet@127.0.0.1:1/x?application_name=a@b",
+        "host=127.0.0.1 port=1 dbname=x password=postgres://u:a@b@c",
+    ):
+        refused(pgsweep("status", "-d", written), "Connection refused")
+
+
+LONG = "a" * 64
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status", "-h", f"{LONG}.example", "-d", "x"),
+        ("status", "-h", "a..b", "-d", "x"),
+        ("fleet", "--citus", f"{LONG}.example", "-d", "x"),
+        ("fleet", "--patroni", f"http://{LONG}.example:8008"),
+        ("serve", "--listen", f"{LONG}:9188"),
+        ("serve", "--listen", "a..b:9188"),
+    ],
+)
+def test_what_cannot_be_the_name_of_a_host(pgsweep: Pgsweep, arguments: tuple[str, ...]) -> None:
+    result = pgsweep(*arguments)
+    refused(result)
+    assert "error of pgsweep itself" not in result.err
 
 
 def test_wrong_password(

@@ -171,7 +171,7 @@ def test_the_image_leaves_the_libraries_to_the_users_file() -> None:
             subprocess.run(["sh", "-euc", there], check=True)
 
         def run(*words: str) -> str:
-            done = subprocess.run(
+            done: subprocess.CompletedProcess[str] = subprocess.run(
                 words, cwd=folder, capture_output=True, text=True, check=True, **started
             )
             return done.stdout.strip()

@@ -73,6 +73,35 @@ SESSION_OPTIONS = tuple(
 READABLE = {b"DateStyle": b"ISO", b"IntervalStyle": b"postgres"}
 
 
+def written_parameters(written: str) -> dict[str, Any]:
+    """Return what a connection string or URI says.
+
+    What may be part of a password is not repeated: not what libpq quotes of one
+    that it does not understand, nor what stands where a host or a database should, because an @ or
+    a / of the password was not escaped.
+    """
+    try:
+        found = conninfo.conninfo_to_dict(written)
+    except psycopg.Error as exc:
+        # libpq's own = may stay.
+        said = re.match(r'([^"]|"="(?= ))*', str(exc).strip())
+        problem = said[0].strip(" :") if said else ""
+        if '"' in problem:
+            problem += " ..."
+        raise errors.UsageError(
+            f"connection string is not valid: {problem}",
+            "Write it as psql takes it, for example postgresql://user@host:5432/dbname.",
+        ) from None
+    _, is_uri, rest = written.partition("://")
+    place = re.sub(r"^[^@/]*@", "", rest).partition("?")[0]
+    if is_uri and "=" not in written.partition("://")[0] and "@" in place:
+        raise errors.UsageError(
+            "connection URI is not valid: an @ stands where its host and database should",
+            "Write @ as %40, / as %2F, : as %3A and % as %25 in a user, a password and a database.",
+        )
+    return found
+
+
 @dataclass(frozen=True)
 class Target:
     """Where to connect: what was given on the command line. libpq fills in the rest."""
@@ -101,13 +130,7 @@ class Target:
             if value
         }
         if self.dbname and ("=" in self.dbname or "://" in self.dbname):
-            try:
-                given = conninfo.conninfo_to_dict(self.dbname)
-            except psycopg.Error as exc:
-                raise errors.UsageError(
-                    f"connection string is not valid: {exc}",
-                    "Write it as psql takes it, for example postgresql://user@host:5432/dbname.",
-                ) from exc
+            given = written_parameters(self.dbname)
             params.update({key: value for key, value in given.items() if value is not None})
         elif self.dbname:
             params["dbname"] = self.dbname
@@ -160,7 +183,7 @@ class Connection:
         try:
             conn = psycopg.connect(autocommit=True, prepare_threshold=None, **settings)
             _make_readable(conn)
-        except psycopg.Error as exc:
+        except (psycopg.Error, UnicodeError) as exc:
             raise errors.QueryError(f"cannot connect: {exc}") from exc
         conn.add_notice_handler(self._noticed)
         return conn
@@ -314,7 +337,10 @@ class ReadOnlyConnection(Connection):
         except psycopg.Error as exc:
             raise _connect_error(exc) from exc
         except UnicodeError as exc:
-            raise errors.CannotConnectError(f"connection parameters are not valid: {exc}") from exc
+            raise errors.CannotConnectError(
+                f"connection parameters are not valid: {exc}",
+                "Check -h and PGHOST: no part of a host's name is empty or has over 63 characters.",
+            ) from exc
         return conn
 
     def _connected(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
