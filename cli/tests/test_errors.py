@@ -57,6 +57,8 @@ def test_settings_of_a_database(
 ) -> None:
     for name, value in OWNERS.items():
         stub.psql("postgres", f"ALTER DATABASE stub SET {name} = '{value}'")
+    # Python knows no such zone.
+    stub.psql("postgres", "ALTER DATABASE stub SET timezone = '<+07>-7'")
     try:
         for command in (*READERS, *ANSWERS):
             result = pgsweep(command, *flags)

@@ -13,6 +13,7 @@ only what needs no session of its own can be done there, which is to read.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
@@ -33,6 +34,10 @@ Row = TypeVar("Row")
 T = TypeVar("T")
 Own = TypeVar("Own", bound="Connection")
 Reader = TypeVar("Reader", bound="ReadOnlyConnection")
+
+# psycopg warns of a server's time zone that Python does not know, and goes on in UTC. A moment is
+# the same in any zone.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 CONNECT_TIMEOUT_S = 10
 STATEMENT_TIMEOUT_S = 10
@@ -261,7 +266,7 @@ class ReadOnlyConnection(Connection):
     def require_own_session(self) -> None:
         """Raise if a pooler may give the server's session to somebody else."""
         if self._pooled:
-            raise errors.UsageError(
+            raise errors.QueryError(
                 "a connection pooler is between pgsweep and the server, by which it only reads",
                 "Name the server itself by -h and -p.",
             )
