@@ -584,6 +584,8 @@ def test_what_may_keep_a_server_from_starting_is_not_set(
             ("--reset", "shared_preload_libraries"),
             ("shared_buffers=1TB",),
             ("autovacuum_max_workers=200000",),
+            ("sweep.max_decisions=10000000",),
+            ("sweep.max_runs=1e6",),
         ):
             for where in (fleet(), ("--patroni", url), ("--patroni", url, "--patch-config")):
                 refused = pgsweep("fleet", "set", *words, *where, *PATIENT, "--yes")

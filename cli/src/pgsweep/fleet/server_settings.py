@@ -13,7 +13,7 @@ Patroni says later. So its members are never written to.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,23 +36,36 @@ VACUUMS = re.compile(
     r"sweep\.\w+|autovacuum(_\w+)?|vacuum_\w+|log_auto(vacuum|analyze)_min_duration"
     r"|track_counts|track_cost_delay_timing|maintenance_work_mem|hot_standby_feedback"
 )
-# These two size what a server has to get from the machine when it starts.
+# These size what a server has to get from the machine when it starts. Of the latter an element
+# takes so many bytes, and every machine has room for some.
 SIZES = frozenset({"autovacuum_max_workers", "autovacuum_worker_slots"})
+ELEMENTS = {"sweep.max_runs": 1400, "sweep.max_decisions": 400}
+ROOM_BYTES = 128 << 20
 BY_PATRONI = (
     "Name its cluster by --patroni URL, with --patch-config, or use patronictl edit-config."
 )
 
 
-def require_of_vacuums(names: Iterable[str]) -> None:
+def require_of_vacuums(values: Mapping[str, str | None]) -> None:
     """Raise unless all of these are settings of vacuums that no server fails to start with."""
-    others = [name for name in names if name in SIZES or not VACUUMS.fullmatch(name)]
+    others = [
+        name
+        for name, value in values.items()
+        if name in SIZES or not VACUUMS.fullmatch(name) or _is_large(name, value)
+    ]
     if others:
         raise errors.UsageError(
             f"pgsweep fleet does not set {', '.join(others)}: "
-            "a server may not start with a wrong value",
+            "a server may not start with such a value",
             "It sets those of pg_sweep and of vacuums. Set others where they are managed: in the "
             "servers' configuration files, or by patronictl edit-config.",
         )
+
+
+def _is_large(name: str, value: str | None) -> bool:
+    if name not in ELEMENTS or value is None:
+        return False
+    return not re.fullmatch("[0-9]{1,9}", value) or int(value) * ELEMENTS[name] > ROOM_BYTES
 
 
 @dataclass(frozen=True)
