@@ -20,7 +20,7 @@ class Scene:
 
     name: str
     naptime: str = "1min"  # or "off": no autovacuum
-    load: str = "freeze"  # or "copy", "select", "empty", "vacuumed"
+    load: str = "freeze"  # or "copy", "select", "empty", "vacuumed", "frozen"
     beside: str = ""  # or "updates", "deletes", "aborts"
     per_s: int = 0  # so many of these a second
     snapshot: bool = False  # one of 5 s is open all the time
@@ -35,8 +35,9 @@ def _scenes() -> list[Scene]:
         default,
         replace(default, name="naptime-2s", naptime="2s"),
         replace(default, name="no-autovacuum", naptime="off"),
-        replace(default, name="load-copy", load="copy"),
-        replace(default, name="load-select", load="select"),
+        # what was loaded is to be read and frozen once, too
+        replace(default, name="load-copy", load="copy", asked=0.10),
+        replace(default, name="load-select", load="select", asked=0.10),
         replace(default, name="load-empty", load="empty"),
         replace(default, name="load-vacuumed", load="vacuumed"),
         Scene("snapshot", snapshot=True),
@@ -55,8 +56,10 @@ def _scenes() -> list[Scene]:
         Scene("partitions", tables="partitions", asked=0.10),
         Scene("partitions-naptime-2s", naptime="2s", tables="partitions", asked=0.10),
         Scene("turns", tables="turns", asked=0.03),
-        Scene("documents", tables="documents", asked=0.03),
-        Scene("documents-naptime-2s", naptime="2s", tables="documents", asked=0.03),
+        # COPY (FREEZE) makes no page of a TOAST table all-visible
+        Scene("documents", load="frozen", tables="documents", asked=0.03),
+        Scene("documents-naptime-2s", "2s", load="frozen", tables="documents", asked=0.03),
+        Scene("documents-load-freeze", tables="documents"),
         Scene("lock", event="lock"),
         Scene("restart", event="restart"),
         Scene("pause", event="pause"),
@@ -80,9 +83,8 @@ def load(scene: Scene, table: str, file: str, pages: int) -> list[str]:
     """Return the statements that make a table and load that many pages."""
     rows = pages * (2 if scene.tables == "documents" else ROWS_PER_PAGE)
     data = "repeat('a', 4000)" if scene.tables == "documents" else "repeat(chr(97 + i % 10), 90)"
-    select = (
-        f"SELECT i % 4, i % 4, now() + i * interval '1 us', {data} FROM generate_series(1, {rows}) i"
-    )
+    select = f"SELECT i % 4, i % 4, now() + i * interval '1 us', {data}"
+    select += f" FROM generate_series(1, {rows}) i"
     index = f"CREATE INDEX ON {table} (id)"
     if scene.load == "empty":
         return [f"{_create(scene, table)}; {index}"]
@@ -103,6 +105,7 @@ def load(scene: Scene, table: str, file: str, pages: int) -> list[str]:
         + "; ".join(f"COPY {name} FROM '{file}.{name}'{freeze}" for name in names)
         + f"; {index}; COMMIT",
         *([f"VACUUM ANALYZE {table}"] if scene.load == "vacuumed" else []),
+        *([f"VACUUM (FREEZE, ANALYZE) {table}"] if scene.load == "frozen" else []),
     ]
 
 

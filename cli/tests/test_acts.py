@@ -117,7 +117,8 @@ def test_a_hostile_name_is_harmless() -> None:
     ("given", "wanted"),
     [
         ("orders", (None, "orders")),
-        ("sales.Orders", ("sales", "Orders")),
+        ("sales.Orders", ("sales", "orders")),
+        ('Sales."Orders"', ("sales", "Orders")),
         ('"a.b"', (None, "a.b")),
         ('s."we""ird."', ("s", 'we"ird.')),
         ('"s.1".t', ("s.1", "t")),

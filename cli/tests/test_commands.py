@@ -138,6 +138,51 @@ def test_runs_filters(pgsweep: Pgsweep, flags: Flags) -> None:
     assert 1 <= len(recent) <= 8
 
 
+NAMED = {
+    "runs": "INSERT INTO sweep.runs (run_id, datname, relid, schemaname, relname, started_by, "
+    "outcome, ended_at) VALUES (-1, {})",
+    "decisions": "INSERT INTO sweep.decisions (times, datname, relid, schemaname, relname, "
+    "decision, reason, last_at) VALUES (-1, {})",
+    "audit": "INSERT INTO sweep.audit (pid, datname, relid, schemaname, relname, command, "
+    "usename, called_at) VALUES (-1, {})",
+}
+
+
+@pytest.mark.parametrize("command", NAMED)
+@pytest.mark.parametrize(
+    ("schema", "name", "others"),
+    [
+        ("public", "MyTable", ('"MyTable"', 'PUBLIC."MyTable"')),
+        ("Sales", "Or.ders", ('"Sales"."Or.ders"', '"Or.ders"')),
+        ("sales", "orders", ("ORDERS", "Sales.Orders", 'sales."orders"')),
+    ],
+)
+def test_the_table_of_a_list_is_named_as_in_sql_or_as_it_is_shown(
+    pgsweep: Pgsweep,
+    stub: ThrowawayServer,
+    flags: Flags,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    schema: str,
+    name: str,
+    others: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    values = f"'shop', 7, '{schema}', '{name}', 'sweep', 'done', now() + interval '1 min'"
+    stub.psql("stub", NAMED[command].format(values))
+    try:
+        printed = re.search(rf"\S*{re.escape(name)}", pgsweep(command, *flags).out)
+        assert printed is not None
+        assert printed[0].startswith("shop.") or command == "audit"
+        for written in (printed[0], printed[0].removeprefix("shop."), *others):
+            found = pgsweep(command, "-t", written, "--json", *flags).json()
+            assert [row["relname"] for row in found] == [name], written
+        for written in ("mytables", f'"{name.swapcase()}"', f"elsewhere.{name}"):
+            assert pgsweep(command, "-t", written, "--json", *flags).json() == []
+    finally:
+        stub.psql("stub", f"DELETE FROM sweep.{command} WHERE relid = 7")
+
+
 def test_runs_for_people(pgsweep: Pgsweep, flags: Flags) -> None:
     lines = pgsweep("runs", "-n", "2", *flags).out.splitlines()
     assert len(lines) == 3

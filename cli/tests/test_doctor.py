@@ -146,6 +146,19 @@ def test_a_standby_without_feedback_is_a_note() -> None:
     )
 
 
+def test_a_growing_table_is_late() -> None:
+    for status in (samples.status(late_tables=0, late_pages=7), samples.status()):
+        assert not [c for c in diagnose(samples.facts(status=status)) if c.subject == "growing"]
+    facts = samples.facts(status=samples.status(late_tables=2, late_pages=81_000))
+    check = found(facts, "growing")
+    assert check.level is Level.NOTE
+    assert check.text == (
+        "vacuums of 2 growing tables come too late: new pages have left the cache by then "
+        "(81,000 pages so far)"
+    )
+    assert exit_code(diagnose(facts)) == 0
+
+
 def test_slots_do_not_suffice() -> None:
     facts = with_setting(max_worker_processes="4", sweep__max_workers="4")
     check = found(facts, "slots")

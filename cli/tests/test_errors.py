@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 
 from conftest import Pgsweep, Result
 from pgsweep import db, errors
-from pgsweep.lab.server import ThrowawayServer, free_port
+from pgsweep.lab.host import ExistingHost
+from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
+from pgsweep.lab.session import LabSession
+from poolers import pooler
 
 pytestmark = pytest.mark.server
 
@@ -29,6 +33,79 @@ def refused(result: Result, *fragments: str) -> None:
     assert "Traceback" not in result.err
     for fragment in (*fragments, "; hint: "):
         assert fragment in result.err
+
+
+# What the owner of a database may set for it, and what the queries and the driver do not go by.
+OWNERS = {
+    "datestyle": "German",
+    "intervalstyle": "iso_8601",
+    "extra_float_digits": "-15",
+    "array_nulls": "off",
+    "quote_all_identifiers": "on",
+    "client_min_messages": "error",
+    "client_encoding": "LATIN1",
+    "default_transaction_isolation": "serializable",
+    "default_transaction_deferrable": "on",
+    "exit_on_error": "on",
+    "search_path": "nowhere",
+    "statement_timeout": "1ms",
+}
+
+
+def test_settings_of_a_database(
+    stub: ThrowawayServer, flags: tuple[str, ...], pgsweep: Pgsweep
+) -> None:
+    for name, value in OWNERS.items():
+        stub.psql("postgres", f"ALTER DATABASE stub SET {name} = '{value}'")
+    # Python knows no such zone.
+    stub.psql("postgres", "ALTER DATABASE stub SET timezone = '<+07>-7'")
+    try:
+        for command in (*READERS, *ANSWERS):
+            result = pgsweep(command, *flags)
+            assert (result.code in (0, 1), result.err) == (True, ""), command
+        with db.connect(stub.target("stub")) as session:
+            for name in OWNERS:
+                assert session.setting(name).lower() != OWNERS[name].lower(), name
+        with LabSession({**stub.target("stub").parameters(), "options": ""}) as lab:
+            assert lab.value("SELECT '2026-11-27'::timestamptz").year == 2026
+            assert lab.value("SELECT interval '1 day 2 h'").days == 1
+    finally:
+        stub.psql("postgres", "ALTER DATABASE stub RESET ALL")
+
+
+def test_date_style_of_the_environment(
+    flags: tuple[str, ...], pgsweep: Pgsweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGDATESTYLE", "SQL")
+    for command in READERS:
+        result = pgsweep(command, *flags)
+        assert (result.code in (0, 1), result.err) == (True, ""), command
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_a_pooler_that_does_not_pass_options_on(
+    stub: ThrowawayServer, flags: tuple[str, ...], pgsweep: Pgsweep, refuses: bool
+) -> None:
+    """PgBouncer refuses them, or drops them where it is told to."""
+    stub.psql("postgres", "ALTER DATABASE stub SET datestyle = 'German'")
+    stub.psql("postgres", "ALTER DATABASE stub SET search_path = 'nowhere'")
+    try:
+        with pooler(Path(stub.folder, f".s.PGSQL.{stub.port}"), refuses) as (port, sent):
+            there = (*flags, "-h", "127.0.0.1", "-p", str(port))
+            for command in (*READERS, *ANSWERS):
+                result = pgsweep(command, *there)
+                assert (result.code in (0, 1), result.err) == (True, ""), command
+            refused(pgsweep("hold", *there), "a connection pooler is between", "-h and -p")
+            # Nothing is left in the server's session for who has it next.
+            assert b"SET LOCAL" in sent
+            assert re.search(rb"\bSET (?!LOCAL|TRANSACTION)", sent) is None
+            target = db.Target("dbname=stub sslmode=disable", "127.0.0.1", str(port), SUPERUSER)
+            with db.connect(target) as session:
+                assert session.setting("search_path") == "pg_catalog"
+                assert session.setting("transaction_read_only") == "on"
+                assert session.setting("statement_timeout") == "10s"
+    finally:
+        stub.psql("postgres", "ALTER DATABASE stub RESET ALL")
 
 
 @pytest.mark.parametrize("command", [*READERS, *ANSWERS, "doctor"])
@@ -51,6 +128,63 @@ def test_bad_port(pgsweep: Pgsweep) -> None:
 
 def test_bad_connection_string(pgsweep: Pgsweep) -> None:
     refused(pgsweep("status", "-d", "nonsense=1"), "connection string is not valid")
+
+
+SECRETS = (
+    "postgres://u:s3cr%zzet@h/db",
+    "postgres://u:s3@cret@127.0.0.1:1/db",
+    "postgres://u:12/s3cret@h/db",
+    "postgres://u:a?s3@cret@h/db",
+    "postgres://u:s3cret@[::1/db",
+    "host=h password=a s3cret",
+    "s3cret=h",
+)
+
+
+@pytest.mark.parametrize("written", SECRETS)
+def test_no_error_repeats_a_password(pgsweep: Pgsweep, written: str) -> None:
+    result = pgsweep("status", "-d", written)
+    refused(result, "is not valid")
+    assert "s3" not in result.err
+    assert "cret" not in result.err
+    with pytest.raises(errors.UsageError) as raised:
+        ExistingHost(written, default_pg_config())
+    assert "cret" not in raised.value.one_line()
+    for option in ("--citus", "--map", "--patroni") if "@" in written else ():
+        result = pgsweep("fleet", option, written)
+        assert result.code == 2
+        assert "cret" not in result.err
+    result = pgsweep("fleet", "--citus", "127.0.0.1:1", "-d", written)
+    refused(result, "the database of a fleet is a name")
+    assert "cret" not in result.err
+
+
+def test_a_connection_string_with_signs_in_its_password(pgsweep: Pgsweep) -> None:
+    for written in (
+        "postgres://u:s3%40cr%2Fet@127.0.0.1:1/x?application_name=a@b",
+        "host=127.0.0.1 port=1 dbname=x password=postgres://u:a@b@c",
+    ):
+        refused(pgsweep("status", "-d", written), "Connection refused")
+
+
+LONG = "a" * 64
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status", "-h", f"{LONG}.example", "-d", "x"),
+        ("status", "-h", "a..b", "-d", "x"),
+        ("fleet", "--citus", f"{LONG}.example", "-d", "x"),
+        ("fleet", "--patroni", f"http://{LONG}.example:8008"),
+        ("serve", "--listen", f"{LONG}:9188"),
+        ("serve", "--listen", "a..b:9188"),
+    ],
+)
+def test_what_cannot_be_the_name_of_a_host(pgsweep: Pgsweep, arguments: tuple[str, ...]) -> None:
+    result = pgsweep(*arguments)
+    refused(result)
+    assert "error of pgsweep itself" not in result.err
 
 
 def test_wrong_password(

@@ -129,11 +129,14 @@ def test_an_answer_that_comes_too_late_is_dropped(monkeypatch: pytest.MonkeyPatc
     assert found == [(0, True), (1, False)]
 
 
-def test_a_bug_is_not_hidden_in_a_thread() -> None:
-    with pytest.raises(ZeroDivisionError):
-        ask_all([0], lambda x, _: 1 // x, 10)
-    with pytest.raises(ZeroDivisionError):
+def test_a_bug_is_the_answer_of_one_only() -> None:
+    one, two = ask_all([0, 1], lambda x, _: 1 // x, 10)
+    assert one.problem is not None
+    assert one.problem.message.startswith("ZeroDivisionError: ")
+    assert (two.value, two.problem) == (1, None)
+    with pytest.raises(errors.PgsweepError, match=r"^ZeroDivisionError: "):
         first_answer([0], lambda x: 1 // x, 10, "it")
+    assert first_answer([0, 1], lambda x: 1 // x, 10, "it") == 1
 
 
 def test_nobody_is_asked() -> None:

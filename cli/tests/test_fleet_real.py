@@ -568,6 +568,35 @@ def test_settings_of_servers(
     assert "unknown" not in wrong.out
 
 
+def test_what_may_keep_a_server_from_starting_is_not_set(
+    pgsweep: Pgsweep, fleet: Make, pair: tuple[ThrowawayServer, ThrowawayServer]
+) -> None:
+    def written() -> list[str]:
+        return [(one.folder / "data" / "postgresql.auto.conf").read_text() for one in pair]
+
+    before = written()
+    answers = Answers({"members": [], "scope": "batman"})
+    with patroni_stub(answers) as url:
+        for words in (
+            ("shared_preload_libraries=pg_stat_statements,pg_sweep",),
+            ("sweep.write_limit=30", "Session_Preload_Libraries=no_such_library"),
+            ("search_path=a, b",),
+            ("--reset", "shared_preload_libraries"),
+            ("shared_buffers=1TB",),
+            ("autovacuum_max_workers=200000",),
+            ("sweep.max_decisions=10000000",),
+            ("sweep.max_runs=1e6",),
+        ):
+            for where in (fleet(), ("--patroni", url), ("--patroni", url, "--patch-config")):
+                refused = pgsweep("fleet", "set", *words, *where, *PATIENT, "--yes")
+                assert (refused.code, refused.out) == (2, "")
+                name = words[-1].partition("=")[0].lower()
+                assert f"pgsweep fleet does not set {name}: " in refused.err
+    assert written() == before
+    # Nobody was asked.
+    assert answers.asked == []
+
+
 def test_a_standby_cluster_has_no_tables_of_its_own(pgsweep: Pgsweep) -> None:
     members = [
         {"name": "m1", "role": "standby_leader", "state": "streaming", "host": "m1", "port": 1},

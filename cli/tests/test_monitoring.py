@@ -26,6 +26,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import prometheus
 from conftest import needs_extension, until, write
 from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep.metrics.fleet import NODES
 from serving import Serving
 from test_metrics import documented
 
@@ -201,6 +202,39 @@ def test_the_unit(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Does to itself what systemd would do to a service, as far as that can be done here, and draws.
+CONFINED = """
+import ctypes, platform, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+unit = dict(line.partition("=")[::2] for line in sys.stdin.read().splitlines())
+if unit.get("MemoryDenyWriteExecute") == "yes":
+    libc.prctl(65, 1, 0, 0, 0)  # PR_SET_MDWE
+if platform.machine() == "x86_64" and "pkey_alloc" not in unit["SystemCallFilter"]:
+    # systemd 252 does not have it in @system-service.
+    what = 0x00050001 if unit.get("SystemCallErrorNumber") == "EPERM" else 0x80000000
+    steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 330), (6, 0, 0, what), (6, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    class Filter(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+    libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    assert libc.prctl(22, 2, ctypes.byref(Filter(len(steps), ctypes.addressof(code)))) == 0
+import vl_convert
+print(vl_convert.vegalite_to_svg({"data": {"values": [{"a": 1}]}, "mark": "bar"}))
+"""
+
+
+def test_the_unit_lets_plots_be_drawn_and_nodes_be_asked() -> None:
+    unit = (FOLDER / "systemd" / "pgsweep-serve.service").read_text()
+    done = subprocess.run(
+        [sys.executable, "-c", CONFINED], input=unit, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[:1000]
+    assert done.stdout.startswith("<svg")
+    # Each node may take a thread.
+    tasks = re.search(r"^TasksMax=(\d+)$", unit, re.MULTILINE)
+    assert tasks is None or int(tasks[1]) > NODES
 
 
 @needs_prometheus

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -164,6 +165,15 @@ def test_names_are_found_and_shown(pgsweep: Pgsweep, babel: ThrowawayServer) -> 
         check=True,
     )
     assert r"t\xe9" in shell.stdout
+    # What programs read is the same in every encoding.
+    for encoding in ("ascii", "latin-1", "utf-8"):
+        printed = subprocess.run(
+            [sys.executable, "-m", "pgsweep", "explain", '"té"', "--json", *babel.flags("latin")],
+            env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "1"},
+            capture_output=True,
+            check=True,
+        )
+        assert "té" in json.loads(printed.stdout.decode())[0]["relation"], encoding
     # A name that the database's encoding cannot have is not there.
     missing = pgsweep("explain", '"あ"', *babel.flags("latin"))
     assert 'there is no table ""あ""' in missing.err

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -14,6 +20,7 @@ import results
 from conftest import Pgsweep
 from pgsweep import extras
 from pgsweep.bench import store
+from pgsweep.lab.server import default_pg_config, ordinary_user, pg_config_value
 
 CLI = Path(__file__).parents[1]
 # None in sys.modules keeps what the extras bring from being imported or found.
@@ -139,3 +146,42 @@ def test_svg_is_refused_before_anything_is_measured(
     assert said.code == 2
     assert "--svg needs packages that are not installed: no_such_package" in said.err
     assert "pip install 'pgsweep[report]'" in said.err
+
+
+@pytest.mark.server
+def test_the_image_leaves_the_libraries_to_the_users_file() -> None:
+    """The second stage of the Containerfile, on a copy of what a server is made of."""
+    text = (CLI.parent / "packaging" / "container" / "Containerfile").read_text()
+    stage = text[text.rindex("\nFROM ") :]
+    steps = re.findall(r"^RUN (.*)$", stage, re.MULTILINE)
+    command = re.search(r"^CMD (.*)$", stage, re.MULTILINE)
+    arguments = json.loads(command[1])[1:] if command else []
+    user = ordinary_user()
+    started: dict[str, Any] = (
+        {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+    )
+    bindir = Path(pg_config_value(default_pg_config(), "--bindir"))
+    with TemporaryDirectory(prefix="pgsweep-", dir="/tmp") as folder:
+        if user:
+            os.chown(folder, user.pw_uid, user.pw_gid)
+        share, data = Path(folder, "share"), Path(folder, "data")
+        shutil.copytree(pg_config_value(default_pg_config(), "--sharedir"), share)
+        for step in steps:
+            there = step.replace("/usr/share/postgresql/$PG_MAJOR", str(share))
+            subprocess.run(["sh", "-euc", there], check=True)
+
+        def run(*words: str) -> str:
+            done: subprocess.CompletedProcess[str] = subprocess.run(
+                words, cwd=folder, capture_output=True, text=True, check=True, **started
+            )
+            return done.stdout.strip()
+
+        def libraries() -> str:
+            asked = ("-C", "shared_preload_libraries")
+            return run(str(bindir / "postgres"), *arguments, "-D", str(data), *asked)
+
+        run(str(bindir / "initdb"), "-N", "-A", "trust", "-L", str(share), "-D", str(data))
+        assert libraries() == "pg_sweep"
+        with (data / "postgresql.conf").open("a") as file:
+            file.write("shared_preload_libraries = 'pg_sweep,auto_explain'\n")
+        assert libraries() == "pg_sweep,auto_explain"

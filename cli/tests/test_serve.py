@@ -237,6 +237,33 @@ def test_what_is_no_address(text: str) -> None:
         server.parse(text)
 
 
+def test_a_name_of_several_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [
+        # 2001:db8::1 is nobody's.
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("2001:db8::1", 0, 0, 0)),
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 0, 0, 0)),
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr(socket, "getaddrinfo", lambda *_, **__: places)
+        bound = server.bind(server.Listen("localhost", 0))
+    try:
+        ports = {one.getsockname()[1] for one in bound}
+        assert len(ports) == 1
+        socket.create_connection(("127.0.0.1", *ports), 10).close()
+        # There is no ::1 where IPv6 is switched off.
+        if len(bound) > 1:
+            socket.create_connection(("::1", *ports), 10).close()
+        # None of them is left to itself when one is taken.
+        patched.setattr(socket, "getaddrinfo", lambda *_, **__: places)
+        with pytest.raises(errors.ServerError, match="could not listen on localhost"):
+            server.bind(server.Listen("localhost", *ports))
+    finally:
+        patched.undo()
+        for one in bound:
+            one.close()
+
+
 def test_an_address_that_is_taken(pgsweep: Pgsweep) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

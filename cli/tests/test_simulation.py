@@ -130,7 +130,10 @@ def test_days_are_hours_together() -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "fits"),
-    [("orders", True), ("public.orders", True), ("*.ord*", True), ("order", False), ("x.*", False)],
+    [
+        *((name, True) for name in ("orders", "public.orders", "*.ord*", "shop.orders", "ORD*")),
+        *(("order", False), ("x.*", False)),
+    ],
 )
 def test_patterns(pattern: str, fits: bool) -> None:
     assert simulation.fits(TABLE, pattern) is fits

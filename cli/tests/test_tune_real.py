@@ -577,6 +577,38 @@ def test_half_an_apply_is_taken_back(server: ThrowawayServer) -> None:
     assert auto_conf(server) == before
 
 
+def test_what_is_written_otherwise_is_taken_back(server: ThrowawayServer) -> None:
+    """A list that is given as one word is one element, say a library of that name."""
+    before = auto_conf(server)
+    with db.connect(server.target("past")) as session:
+        for name in ("shared_preload_libraries", "search_path", "temp_tablespaces"):
+            values = {settings.LIMIT: "99", name: "one, two"}
+            were = {one.name: one.auto for one in session.current(list(values)).values()}
+            with pytest.raises(errors.QueryError, match=f"has written {name} as"):
+                change.alter(session, values, were)
+            assert auto_conf(server) == before
+
+
+def test_a_session_that_is_lost_takes_back_what_it_did(
+    server: ThrowawayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = auto_conf(server)
+    with db.connect(server.target("past")) as session:
+        alter_system = db.Session.alter_system
+
+        def lost(self: db.Session, name: str, value: str | None) -> None:
+            if name == settings.DELAY and self is session:
+                server.psql("postgres", f"SELECT pg_terminate_backend({self.pid}, 60000)")
+            alter_system(self, name, value)
+
+        monkeypatch.setattr(db.Session, "alter_system", lost)
+        values = {settings.LIMIT: "99", settings.DELAY: "1"}
+        were = {one.name: one.auto for one in session.current(list(values)).values()}
+        with pytest.raises(errors.ConnectionLostError):
+            change.alter(session, values, were)
+    assert auto_conf(server) == before
+
+
 # -- usage --------------------------------------------------------------------
 
 

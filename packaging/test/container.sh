@@ -10,8 +10,9 @@ cd "pg_sweep-$version"
 mkdir -p /src
 cp -R . /src
 export PG_MAJOR="$major"
-# lines that end in a backslash go on
-sed -e ':a' -e '/\\$/N; s/\\\n//; ta' packaging/container/Containerfile | sed -n 's/^RUN //p' >/tmp/steps
+# lines that end in a backslash go on, and the first stage ends where another one begins
+sed -e ':a' -e '/\\$/N; s/\\\n//; ta' packaging/container/Containerfile |
+	sed -n -e '/^FROM .*-bookworm$/q' -e 's/^RUN //p' >/tmp/steps
 check 'the Containerfile has steps' test -s /tmp/steps
 check 'they run' sh -euc 'cd /src && . /tmp/steps'
 for file in lib/postgresql/$major/lib/pg_sweep.so lib/postgresql/$major/lib/pg_sweep_cleaner.so \

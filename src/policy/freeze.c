@@ -21,7 +21,7 @@ freeze_eagerly(bool before, int64_t inserted, int64_t changed)
 }
 
 bool
-freeze_catches_up(int64_t unfrozen, int64_t cold)
+freeze_catches_up(int64_t unfrozen, int64_t cold, int64_t buffers)
 {
-	return unfrozen >= CATCH_UP_PAGES && cold * COLD_PART <= unfrozen;
+	return unfrozen >= CATCH_UP_PAGES && unfrozen <= buffers / 2 && cold * COLD_PART <= unfrozen;
 }

@@ -21,8 +21,9 @@ extern bool freeze_eagerly(bool before, int64_t inserted, int64_t changed);
  * Pages that somebody else's vacuum has made all-visible and did not freeze
  * are skipped by an ordinary vacuum.  One that freezes all would read them
  * again.  So an aggressive vacuum goes over them while they are in memory.
- * cold is how many of them are not, and would be read.
+ * cold is how many of them are not, and would be read.  More than half of the
+ * buffers would leave the memory before it comes to them.
  */
-extern bool freeze_catches_up(int64_t unfrozen, int64_t cold);
+extern bool freeze_catches_up(int64_t unfrozen, int64_t cold, int64_t buffers);
 
 #endif							/* SWEEP_POLICY_FREEZE_H */

@@ -129,7 +129,7 @@ range(double least, double most)
 
 /* As the record of a vacuum that was made, in the middle of the range. */
 static RunRecord
-as_run(const TrialCost *cost, BlockNumber pages)
+as_run(const TrialCost *cost, BlockNumber pages, bool indexes)
 {
 	RunRecord	run;
 
@@ -137,6 +137,7 @@ as_run(const TrialCost *cost, BlockNumber pages)
 	run.command = RUN_VACUUM;
 	run.outcome = RUN_DONE;
 	run.pages = pages;
+	run.index_pass = indexes;
 	run.used.blks_read = (int64) ((cost->least_read + cost->most_read) / 2);
 	run.used.blks_dirtied = (int64) ((cost->least_dirtied + cost->most_dirtied) / 2);
 	run.used.blks_hit = Max((int64) cost->scanned - run.used.blks_read, 0);
@@ -175,11 +176,14 @@ note(const Candidate *c, const Verdict *verdict, Relation rel)
 	TrialVacuum vacuum;
 	int64		lost = decisions_lost();
 
-	if (trial_cleans_indexes(&heap) && !verdict->options.keep_indexes)
+	bool		indexes = (trial_cleans_indexes(&heap) || verdict->options.all_indexes) &&
+		!verdict->options.keep_indexes;
+
+	if (indexes)
 		add_indexes(&cost, &heap, rel);
 	moment.horizon = horizon_of_database(c->key.dboid, c->row.catalog_horizon);
 	moment.next_xid = ReadNextFullTransactionId();
-	run = as_run(&cost, pages);
+	run = as_run(&cost, pages, indexes);
 	vacuum = as_note(c, verdict, &cost, pages);
 	remember_noted(c, verdict, &run, &moment);
 	/* what could not be remembered comes again, and must not count twice */

@@ -244,7 +244,6 @@ remember_reads(TableMemory *m, const Verdict *verdict, const RunRecord *run)
 		m->old_read = Max(run->used.blks_read - run->used.blks_dirtied, 0);
 	m->read_again = indexes ? 0 : m->read_again + m->old_read;
 	m->late_pages += (int64) late;
-	pg_atomic_fetch_add_u64(&sweep_shared->late_pages, (int64) late);
 	if (late == 0)
 		m->late_since = 0;
 	else if (m->late_since == 0)
@@ -310,6 +309,9 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	Decision	d;
 
 	remember_vacuum(&after.memory, c, verdict, estimate);
+	/* no page is known to have been read */
+	after.memory.late_since = c->memory.late_since;
+	after.memory.late_pages = c->memory.late_pages;
 	note_map(&after, verdict, estimate->pages);
 	after.trial.on = true;
 	after.trial.vacuums = c->counters.vacuums;
@@ -361,6 +363,8 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		if (run->command == RUN_VACUUM)
 		{
 			remember_vacuum(&after.memory, before, verdict, run);
+			pg_atomic_fetch_add_u64(&sweep_shared->late_pages,
+									Max(after.memory.late_pages - c->memory.late_pages, 0));
 			insert_rules_take_again(&after);
 		}
 		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);

@@ -8,6 +8,8 @@
  */
 #include "worker/verdict.h"
 
+#include "storage/bufmgr.h"
+
 #include "policy/freeze.h"
 #include "policy/insert.h"
 #include "server/clock.h"
@@ -107,7 +109,7 @@ plan(const Candidate *c, Verdict *v)
 		freeze_eagerly(m->eager, c->counters.inserted - (m->vacuumed ? m->inserted : 0),
 					   c->counters.changed - (m->vacuumed ? m->changed : 0));
 	v->catch_up = v->eager && clock_now() >= m->catch_up_after &&
-		freeze_catches_up(m->unfrozen_pages, m->cold_pages);
+		freeze_catches_up(m->unfrozen_pages, m->cold_pages, NBuffers);
 	v->options.keep_size = candidate_is_due_by_inserts(c);
 	v->pace = pace(c);
 

@@ -241,8 +241,7 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	 */
 	t = insert_rules_apply(c, 1, 1, &table);
 	matters = t.due < c->weight.core_insert || t.early >= 0;
-	if (((matters && c->counters.ins > 0) || (c->vacuumed_now && (matters || was_counted))) &&
-		!count_is_good(c))
+	if ((matters || was_counted) && (c->counters.ins > 0 || c->vacuumed_now) && !count_is_good(c))
 		count_map(c);
 
 	/* while the map is not counted no page is known to be frozen */

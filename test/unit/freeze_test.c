@@ -39,6 +39,7 @@ static const struct
 	{"all in memory", 8000, 0, true},
 	{"a fifth would be read", 8000, 1600, true},
 	{"more would", 8000, 1601, false},
+	{"more than half of the buffers", 10001, 0, false},
 	{"an old table", 100000000, 100000000, false},
 };
 
@@ -46,7 +47,7 @@ int
 main(void)
 {
 	for (size_t i = 0; i < lengthof(catch_ups); i++)
-		tap_is_bool(freeze_catches_up(catch_ups[i].unfrozen, catch_ups[i].cold),
+		tap_is_bool(freeze_catches_up(catch_ups[i].unfrozen, catch_ups[i].cold, 20000),
 					catch_ups[i].expected, "made visible by others", catch_ups[i].name);
 	for (size_t i = 0; i < lengthof(cases); i++)
 		tap_is_bool(freeze_eagerly(cases[i].before, cases[i].inserted, cases[i].changed),

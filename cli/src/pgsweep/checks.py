@@ -278,11 +278,12 @@ def _growing(status: Status) -> Iterator[Check]:
     yield Check(
         Level.NOTE,
         "growing",
-        f"vacuums of {compute.plural(status.late_tables, 'growing table')} come too late: new pages "
-        f"have left the cache by then ({compute.plural(status.late_pages or 0, 'page')} so far)",
+        f"vacuums of {compute.plural(status.late_tables, 'growing table')} come too late: new "
+        f"pages have left the cache by then ({compute.plural(status.late_pages or 0, 'page')} "
+        "so far)",
         (
-            "SELECT relname, late_since FROM sweep.decisions WHERE late_since IS NOT NULL names them.",
-            "pgsweep budget says what limits vacuums. With more shared_buffers they have more time.",
+            "SELECT relname, late_since FROM sweep.decisions WHERE late_since IS NOT NULL;",
+            "pgsweep budget says what limits vacuums. More shared_buffers give them more time.",
         ),
     )
 

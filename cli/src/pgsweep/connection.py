@@ -5,10 +5,15 @@ search_path that no database owner can plant objects in, and gives up after a wh
 watching a server must not become a load. A view that somebody has locked is tried again and
 again, first for a millisecond, then each time for less than deadlock_timeout. So in a deadlock, say
 with DROP EXTENSION, it is always we who let go.
+
+A connection pooler may not pass on what a session of ours goes by. Then each query is in a
+transaction that sets it for itself, because another client may have the server's session next. So
+only what needs no session of its own can be done there, which is to read.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
@@ -30,6 +35,10 @@ T = TypeVar("T")
 Own = TypeVar("Own", bound="Connection")
 Reader = TypeVar("Reader", bound="ReadOnlyConnection")
 
+# psycopg warns of a server's time zone that Python does not know, and goes on in UTC. A moment is
+# the same in any zone.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
 CONNECT_TIMEOUT_S = 10
 STATEMENT_TIMEOUT_S = 10
 USUAL_ENCODING = "utf-8"
@@ -38,16 +47,64 @@ FIRST_LOCK_TIMEOUT_MS = 1
 LOCK_TIMEOUT_MS = 250
 LOCK_PATIENCE_S = 2.0
 
-SESSION_OPTIONS = (
-    "-c search_path=pg_catalog",
-    "-c default_transaction_read_only=on",
-    f"-c statement_timeout={STATEMENT_TIMEOUT_S}s",
-    f"-c lock_timeout={FIRST_LOCK_TIMEOUT_MS}ms",
-    "-c idle_in_transaction_session_timeout=60s",
-    "-c intervalstyle=postgres",
+# What a session of ours goes by, whatever the owner of a database or a role has set for it.
+SESSION_SETTINGS = {
+    "search_path": "pg_catalog",
+    "default_transaction_read_only": "on",
+    "default_transaction_isolation": "read committed",
+    # With this and "serializable" a transaction would wait for all others.
+    "default_transaction_deferrable": "off",
+    "statement_timeout": f"{STATEMENT_TIMEOUT_S}s",
+    "lock_timeout": f"{FIRST_LOCK_TIMEOUT_MS}ms",
+    "idle_in_transaction_session_timeout": "60s",
+    # An error ends a statement, not the session.
+    "exit_on_error": "off",
+    # What functions say is read.
+    "client_min_messages": "notice",
+    # The driver reads no other text, and queries are written for these.
+    "datestyle": "iso",
+    "intervalstyle": "postgres",
+    "extra_float_digits": "1",
+    "array_nulls": "on",
+    "standard_conforming_strings": "on",
+    "quote_all_identifiers": "off",
     # Citus hides shards from queries of pg_class. On a server without Citus this does nothing.
-    "-c citus.override_table_visibility=off",
+    "citus.override_table_visibility": "off",
+}
+SESSION_OPTIONS = tuple(
+    "-c {}={}".format(name, value.replace(" ", r"\ ")) for name, value in SESSION_SETTINGS.items()
 )
+# The name of a server's parameter status, and what the driver needs it to begin with.
+READABLE = {b"DateStyle": b"ISO", b"IntervalStyle": b"postgres"}
+
+
+def written_parameters(written: str) -> dict[str, Any]:
+    """Return what a connection string or URI says.
+
+    What may be part of a password is not repeated: not what libpq quotes of one
+    that it does not understand, nor what stands where a host or a database should, because an @ or
+    a / of the password was not escaped.
+    """
+    try:
+        found = conninfo.conninfo_to_dict(written)
+    except psycopg.Error as exc:
+        # libpq's own = may stay.
+        said = re.match(r'([^"]|"="(?= ))*', str(exc).strip())
+        problem = said[0].strip(" :") if said else ""
+        if '"' in problem:
+            problem += " ..."
+        raise errors.UsageError(
+            f"connection string is not valid: {problem}",
+            "Write it as psql takes it, for example postgresql://user@host:5432/dbname.",
+        ) from None
+    _, is_uri, rest = written.partition("://")
+    place = re.sub(r"^[^@/]*@", "", rest).partition("?")[0]
+    if is_uri and "=" not in written.partition("://")[0] and "@" in place:
+        raise errors.UsageError(
+            "connection URI is not valid: an @ stands where its host and database should",
+            "Write @ as %40, / as %2F, : as %3A and % as %25 in a user, a password and a database.",
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -78,13 +135,7 @@ class Target:
             if value
         }
         if self.dbname and ("=" in self.dbname or "://" in self.dbname):
-            try:
-                given = conninfo.conninfo_to_dict(self.dbname)
-            except psycopg.Error as exc:
-                raise errors.UsageError(
-                    f"connection string is not valid: {exc}",
-                    "Write it as psql takes it, for example postgresql://user@host:5432/dbname.",
-                ) from exc
+            given = written_parameters(self.dbname)
             params.update({key: value for key, value in given.items() if value is not None})
         elif self.dbname:
             params["dbname"] = self.dbname
@@ -129,10 +180,15 @@ class Connection:
         return self._conn.info.server_version
 
     def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
-        settings = {"connect_timeout": CONNECT_TIMEOUT_S, **parameters}
+        settings = {
+            "connect_timeout": CONNECT_TIMEOUT_S,
+            "client_encoding": "UTF8",
+            **parameters,
+        }
         try:
             conn = psycopg.connect(autocommit=True, prepare_threshold=None, **settings)
-        except psycopg.Error as exc:
+            _make_readable(conn)
+        except (psycopg.Error, UnicodeError) as exc:
             raise errors.QueryError(f"cannot connect: {exc}") from exc
         conn.add_notice_handler(self._noticed)
         return conn
@@ -165,6 +221,8 @@ class ReadOnlyConnection(Connection):
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._parameters = dict(parameters)
         self._waits_longer = False
+        self._lock_timeout_ms = FIRST_LOCK_TIMEOUT_MS
+        self._pooled = False
         super().__init__(parameters)
         self._encoding = _encoding(self._conn)
         # psycopg's own handler would decode the notice. But a notice may have any name in it,
@@ -181,6 +239,7 @@ class ReadOnlyConnection(Connection):
 
     def parameters_to_write(self, dbname: str | None, name: str) -> dict[str, Any]:
         """Return the parameters of this connection for one that may write and take its time."""
+        self.require_own_session()
         found = dict(self._parameters)
         options = str(found.pop("options", ""))
         for own in SESSION_OPTIONS:
@@ -199,8 +258,18 @@ class ReadOnlyConnection(Connection):
 
         Each query is planned once. Counters are read one by one, without a copy.
         """
+        if self._pooled:
+            return
         self.dicts("stay_light")
         self._conn.prepare_threshold = 0
+
+    def require_own_session(self) -> None:
+        """Raise if a pooler may give the server's session to somebody else."""
+        if self._pooled:
+            raise errors.QueryError(
+                "a connection pooler is between pgsweep and the server, by which it only reads",
+                "Name the server itself by -h and -p.",
+            )
 
     @property
     def dbname(self) -> str:
@@ -255,6 +324,7 @@ class ReadOnlyConnection(Connection):
 
     def alter_system(self, name: str, value: str | None) -> None:
         """Write a setting into postgresql.auto.conf, or take it out of there."""
+        self.require_own_session()
         # A name with a dot is two identifiers.
         what = sql.SQL(".").join(sql.Identifier(part) for part in name.split("."))
         if value is None:
@@ -264,19 +334,44 @@ class ReadOnlyConnection(Connection):
 
     def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
         try:
-            conn = psycopg.connect(
-                "",
-                autocommit=True,
-                prepare_threshold=None,
-                context=_any_name(USUAL_ENCODING),
-                **parameters,
-            )
+            conn = self._connected(parameters)
+            if not self._pooled:
+                _make_readable(conn)
             if _encoding(conn) != USUAL_ENCODING:
                 _register_any_name(conn.adapters, _encoding(conn))
         except psycopg.Error as exc:
             raise _connect_error(exc) from exc
         except UnicodeError as exc:
-            raise errors.CannotConnectError(f"connection parameters are not valid: {exc}") from exc
+            raise errors.CannotConnectError(
+                f"connection parameters are not valid: {exc}",
+                "Check -h and PGHOST: no part of a host's name is empty or has over 63 characters.",
+            ) from exc
+        return conn
+
+    def _connected(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
+        def connect(given: Mapping[str, Any]) -> psycopg.Connection[Any]:
+            return psycopg.connect(
+                "",
+                autocommit=True,
+                prepare_threshold=None,
+                context=_any_name(USUAL_ENCODING),
+                **given,
+            )
+
+        try:
+            conn = connect(parameters)
+        except psycopg.OperationalError as exc:
+            # PgBouncer refuses what it does not know how to pass on.
+            if "unsupported startup parameter" not in str(exc):
+                raise
+            self._pooled = True
+            # Empty, so that PGOPTIONS is not sent in its place.
+            return connect({**parameters, "options": ""})
+        # Others drop it, and so does PgBouncer if it is told to.
+        told = conn.pgconn.parameter_status(b"default_transaction_read_only")
+        if told is None:  # before 14
+            told = conn.execute("SHOW default_transaction_read_only").fetchall()[0][0].encode()
+        self._pooled = told != b"on"
         return conn
 
     def _execute(
@@ -308,7 +403,8 @@ class ReadOnlyConnection(Connection):
             while True:
                 cur = self._conn.cursor(row_factory=row_factory)
                 try:
-                    return read(cur)
+                    with self._by_our_settings():
+                        return read(cur)
                 except psycopg.errors.LockNotAvailable:
                     # What was said belongs to what did not come to an end.
                     self.notices.clear()
@@ -316,6 +412,22 @@ class ReadOnlyConnection(Connection):
                         self._wait_longer()
                     elif time.monotonic() >= until:
                         raise
+
+    @contextmanager
+    def _by_our_settings(self) -> Iterator[None]:
+        """Have the session go by our settings, where it does not do so anyway."""
+        if not self._pooled:
+            yield
+            return
+        settings = {**SESSION_SETTINGS, "lock_timeout": f"{self._lock_timeout_ms}ms"}
+        # A transaction has begun by then, so what it begins with is said of itself.
+        for name in [name for name in settings if name.startswith("default_transaction_")]:
+            del settings[name]
+        begin = ["SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE"]
+        begin += [f"SET LOCAL {name} = '{value}'" for name, value in settings.items()]
+        with self._conn.transaction():
+            self._conn.execute("; ".join(begin).encode())
+            yield
 
     def _wait_longer(self) -> None:
         """Wait for locks a quarter of a second from now on, but less than deadlock_timeout.
@@ -326,7 +438,9 @@ class ReadOnlyConnection(Connection):
         found = re.fullmatch(r"(\d+)(ms|s)", shown[0]) if shown else None
         # Any other unit is a minute or more.
         ms = int(found[1]) * (1 if found[2] == "ms" else 1000) if found else 4 * LOCK_TIMEOUT_MS
-        self._conn.execute(f"SET lock_timeout = {min(LOCK_TIMEOUT_MS, max(1, ms // 4))}")
+        self._lock_timeout_ms = min(LOCK_TIMEOUT_MS, max(1, ms // 4))
+        if not self._pooled:
+            self._conn.execute(f"SET lock_timeout = {self._lock_timeout_ms}")
         self._waits_longer = True
 
     def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
@@ -380,9 +494,10 @@ class ReadOnlyConnection(Connection):
         try:
             if not self._waits_longer:
                 self._wait_longer()
-            row = self._conn.execute(
-                "SELECT extversion::text FROM pg_catalog.pg_extension WHERE extname = 'pg_sweep'"
-            ).fetchone()
+            with self._by_our_settings():
+                row = self._conn.execute(
+                    "SELECT extversion::text FROM pg_extension WHERE extname = 'pg_sweep'"
+                ).fetchone()
         except psycopg.Error:
             return None
         return None if row is None else str(row[0])
@@ -396,6 +511,17 @@ def with_dbname(dsn: str, dbname: str) -> str:
 def _encoding(conn: psycopg.Connection[Any]) -> str:
     """Return Python's name of the encoding of the database."""
     return names.codec((conn.pgconn.parameter_status(b"server_encoding") or b"UTF8").decode())
+
+
+def _make_readable(conn: psycopg.Connection[Any]) -> None:
+    """Have the server write dates as the driver reads them.
+
+    PGDATESTYLE of the environment wins over what is said of it in `options`.
+    """
+    for name, needed in READABLE.items():
+        shown = conn.pgconn.parameter_status(name) or needed
+        if shown.split(b",")[0] != needed:
+            conn.execute(b"SET " + name + b" = " + needed)
 
 
 def _register_any_name(adapters: AdaptersMap, encoding: str) -> None:
@@ -456,6 +582,8 @@ def _connect_error(exc: psycopg.Error) -> errors.CannotConnectError:
         hint = "Name a role with -U."
     elif "too many" in lower or "remaining connection slots" in lower:
         hint = "Wait for a free connection, or raise max_connections."
+    elif "unsupported startup parameter" in lower:
+        hint = "A connection pooler is there. Name the server itself by -h and -p."
     elif "starting up" in lower or "shutting down" in lower or "recovery" in lower:
         hint = "Try again in a moment."
     else:

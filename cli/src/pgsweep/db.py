@@ -422,6 +422,7 @@ class Session(ReadOnlyConnection):
 
     def set(self, relid: int, values: Mapping[str, str | None]) -> None:
         """Give a table settings of its own. None removes one."""
+        self.require_own_session()
         self.dicts("writable", {"read_only": "off"})
         try:
             self._act(
@@ -455,6 +456,7 @@ class Session(ReadOnlyConnection):
         return bool(row["done"]), "; ".join(self.notices)
 
     def _act(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        self.require_own_session()
         self.notices.clear()
         self._acting = ACTS[name]
         try:

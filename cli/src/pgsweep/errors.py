@@ -24,6 +24,11 @@ class PgsweepError(Exception):
         return text
 
 
+def quoted(written: str) -> str:
+    """Return what somebody wrote, in quotes, unless there may be a password in it."""
+    return f'"{written}"' if "@" not in written else "what was given"
+
+
 class UsageError(PgsweepError):
     """The command was called in a way that cannot work."""
 

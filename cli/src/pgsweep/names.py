@@ -49,15 +49,20 @@ _QUALIFIED = re.compile(r"""(?:("(?:[^"]|"")+"|[^".]+)\.)?("(?:[^"]|"")+"|[^".]+
 def qualified(value: str) -> tuple[str | None, str]:
     """Return schema and name of what was written as NAME or SCHEMA.NAME.
 
-    A part in quotes is read as in SQL. Without quotes it is taken as it is, capital letters too.
+    Parts are read as in SQL: without quotes in small letters.
     """
     match = _QUALIFIED.fullmatch(value)
     if match is None:
         schema, _, name = value.rpartition(".")
-        return schema or None, name
+        return schema or None, folded(name)
     schema, name = match.group(1), match.group(2)
     return (_unquoted(schema) if schema else None), _unquoted(name)
 
 
 def _unquoted(part: str) -> str:
-    return part[1:-1].replace('""', '"') if part.startswith('"') else part
+    return part[1:-1].replace('""', '"') if part.startswith('"') else folded(part)
+
+
+def folded(name: str) -> str:
+    """Return a name without quotes as the server reads it. Only letters of ASCII are folded."""
+    return re.sub("[A-Z]+", lambda capitals: capitals[0].lower(), name)

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pgsweep import compute
+from pgsweep.names import folded
 from pgsweep.render import text
 from pgsweep.trial import many, words
 
@@ -182,9 +183,17 @@ def _key(row: SimulatedTable) -> tuple[int | None, int]:
 
 
 def fits(row: SimulatedTable, pattern: str) -> bool:
-    """Return whether a pattern with * and ? fits the table's name, with its schema or without."""
+    """Return whether a pattern with * and ? fits the table's name.
+
+    That is with its schema or without, in small letters, or as it is shown.
+    """
     name, schema = row.relname or "", row.schemaname or ""
-    return fnmatchcase(name, pattern) or fnmatchcase(f"{schema}.{name}", pattern)
+    return (
+        fnmatchcase(name, folded(pattern))
+        or fnmatchcase(f"{schema}.{name}", folded(pattern))
+        or fnmatchcase(compute.relation(row), pattern)
+        or fnmatchcase(compute.relation(row, with_database=False), pattern)
+    )
 
 
 def without_quiet(lines: Iterable[Line]) -> tuple[Line, ...]:

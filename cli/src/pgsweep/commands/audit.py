@@ -27,7 +27,9 @@ def audit(
 ) -> int:
     """Show who held, slowed, cancelled, snoozed or set what, the latest first."""
     schemaname, relname = names.qualified(table) if table else (None, None)
-    wanted = CallFilter(limit=limit, usename=user, schemaname=schemaname, relname=relname)
+    wanted = CallFilter(
+        limit=limit, usename=user, schemaname=schemaname, relname=relname, shown=table
+    )
 
     def look(session: db.Session) -> Page:
         session.require_extension()

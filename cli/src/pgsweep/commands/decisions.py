@@ -33,6 +33,7 @@ def decisions(
         datname=database,
         schemaname=schemaname,
         relname=relname,
+        shown=table,
         decision=decision,
     )
 

@@ -152,8 +152,9 @@ def set_(
     """Give a table settings of its own on all nodes, or set the servers' own.
 
     What is set for a Citus table holds for its shards, also for those that come later. Without a
-    table it is ALTER SYSTEM on each server, standbys included, after a question. Under Patroni
-    nothing is written: the command of Patroni's that does it is printed.
+    table it is ALTER SYSTEM on each server, standbys included, after a question, for settings of
+    pg_sweep and of vacuums only. Under Patroni nothing is written: the command of Patroni's that
+    does it is printed.
     """
     words = list(given or [])
     # The name of a table that has a = in it is quoted.
@@ -211,6 +212,9 @@ def _on_settings(
     call: Call, values: Mapping[str, str | None], patch_config: bool, yes: bool
 ) -> int:
     """Set settings of servers, where nobody else manages them."""
+    # The names of settings are of any case.
+    values = {name.lower(): value for name, value in values.items()}
+    server_settings.require_of_vacuums(values)
     with Seats() as seats:
         fleet = call.fleet()
         clusters = server_settings.managed(fleet.nodes, fleet.plan.patroni)

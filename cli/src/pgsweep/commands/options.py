@@ -115,7 +115,10 @@ Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so man
 OfTable = Annotated[
     str | None,
     typer.Option(
-        "--table", "-t", help="Only of this table: [SCHEMA.]NAME.", autocompletion=complete_tables
+        "--table",
+        "-t",
+        help="Only of this table: [SCHEMA.]NAME, quoted as in SQL, or as it is shown.",
+        autocompletion=complete_tables,
     ),
 ]
 OfDatabase = Annotated[str | None, typer.Option("--database", help="Only in this database.")]

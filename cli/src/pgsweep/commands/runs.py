@@ -56,6 +56,7 @@ def runs(
         limit=limit,
         schemaname=schemaname,
         relname=relname,
+        shown=table,
         datname=database,
         started_by=started_by.value if started_by else None,
         outcome=outcome.value if outcome else None,

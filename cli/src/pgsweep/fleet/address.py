@@ -40,7 +40,9 @@ def parse(written: str) -> Address:
     match = _WRITTEN.fullmatch(written.strip())
     port = int(match["port"]) if match and match["port"] else None
     if match is None or (port is not None and not is_port(port)):
-        raise errors.UsageError(f'"{written}" is no address', "Write HOST or HOST:PORT.")
+        raise errors.UsageError(
+            f"{errors.quoted(written)} is no address", "Write HOST or HOST:PORT."
+        )
     return Address(match["v6"] or match["host"], port)
 
 
@@ -62,7 +64,8 @@ class Map:
             old, equals, new = option.partition("=")
             if not equals:
                 raise errors.UsageError(
-                    f'"{option}" maps nothing', "Write FROM=TO: 10.0.0.5=localhost:5433."
+                    f"{errors.quoted(option)} maps nothing",
+                    "Write FROM=TO: 10.0.0.5=localhost:5433.",
                 )
             found[parse(old)] = parse(new)
         return Map(found)

@@ -73,8 +73,9 @@ def answers(
             value = ask(one, deadline)
         except errors.PgsweepError as exc:
             given.put((index, Answer(deadline.spent, problem=exc)))
+        except Exception as exc:
+            given.put((index, Answer(deadline.spent, problem=_bug(exc))))
         except BaseException as exc:
-            # A bug of ours is raised where it is seen, not in a thread.
             given.put((index, exc))
         else:
             given.put((index, Answer(deadline.spent, value)))
@@ -104,6 +105,13 @@ def answers(
             yield index, answer
 
 
+def _bug(exc: Exception) -> errors.PgsweepError:
+    """Return a bug of ours as what came of asking one. The others are not concerned."""
+    return errors.PgsweepError(
+        f"{type(exc).__name__}: {exc}", "This is an error of pgsweep itself: please report it."
+    )
+
+
 def first_answer(whom: Sequence[K], ask: Callable[[K], T], timeout_s: float, name: str) -> T:
     """Return the first good answer of any. Raise what the first of them said if there is none."""
     answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
@@ -126,6 +134,8 @@ def first_answer(whom: Sequence[K], ask: Callable[[K], T], timeout_s: float, nam
         if exc is None:
             assert value is not None
             return value
+        if isinstance(exc, Exception) and not isinstance(exc, errors.PgsweepError):
+            exc = _bug(exc)
         if not isinstance(exc, errors.PgsweepError):
             raise exc
         # What was answered says more than that nobody was there.

@@ -39,7 +39,8 @@ def split(url: str) -> SplitResult:
         parts, port_is_fine = urlsplit(""), False
     if parts.scheme not in PORTS or not parts.hostname or not port_is_fine:
         raise errors.UsageError(
-            f'"{url}" is no address of HTTP', "Write http://HOST:PORT or https://HOST:PORT."
+            f"{errors.quoted(url)} is no address of HTTP",
+            "Write http://HOST:PORT or https://HOST:PORT.",
         )
     if parts.username is not None or parts.password is not None:
         # The address itself is not repeated: it has a password in it.
@@ -66,7 +67,7 @@ def ask(
     connection = _connection(parts, who, timeout_s)
     headers = {"Accept": "application/json", "User-Agent": f"pgsweep/{__version__}"}
     if who.user is not None:
-        given = f"{who.user}:{who.password or ''}".encode()
+        given = f"{who.user}:{who.password or ''}".encode(errors="surrogateescape")
         headers["Authorization"] = f"Basic {base64.b64encode(given).decode()}"
     sent = None
     if body is not None:
@@ -82,6 +83,11 @@ def ask(
         said = getattr(exc, "verify_message", "") or exc.reason or str(exc)
         raise errors.CannotConnectError(
             f"{place}: TLS failed: {said}", "Check cacert, cert and key."
+        ) from exc
+    except UnicodeError as exc:
+        raise errors.CannotConnectError(
+            f"{place} is no address",
+            "No part of a host's name is empty or has over 63 characters.",
         ) from exc
     except (OSError, http.client.HTTPException) as exc:
         said = getattr(exc, "strerror", None) or str(exc) or type(exc).__name__

@@ -80,6 +80,15 @@ def plan_of(choice: Choice) -> Plan:
     for cluster in plan.patroni:
         for url in cluster.urls:
             split(url)
+    seeds = (*plan.citus, *plan.cloudberry)
+    databases = {node.dbname for node in plan.nodes} | {one.dbname for one in plan.patroni}
+    databases |= {seed.asked.dbname for seed in seeds}
+    if any("=" in name or "://" in name for name in databases if name):
+        # It would have its own host, which all nodes would be reached at.
+        raise errors.UsageError(
+            "the database of a fleet is a name, and not a connection string",
+            "Say by --file, --citus or --patroni who is there.",
+        )
     return replace(plan, places=plan.places.with_options(choice.maps))
 
 

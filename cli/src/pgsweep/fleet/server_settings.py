@@ -1,5 +1,10 @@
 """Settings of whole servers: ALTER SYSTEM where nobody else manages them, Patroni where it does.
 
+Only those of vacuums are set. No value that a server takes for one of these keeps it from starting,
+or a session from beginning, and none of them is a list. Of others nobody can tell from a session
+whether the server starts with them: with a library that is not there it does not, nor with more
+memory than there is.
+
 Patroni writes the server's files from its dynamic configuration, and passes some settings on the
 command line. What ALTER SYSTEM wrote would hold on one member only, and win there over whatever
 Patroni says later. So its members are never written to.
@@ -7,6 +12,7 @@ Patroni says later. So its members are never written to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,9 +32,40 @@ if TYPE_CHECKING:
 
 # A member writes its files within Patroni's loop_wait. This is for the rest.
 RELOAD_S = 3.0
+VACUUMS = re.compile(
+    r"sweep\.\w+|autovacuum(_\w+)?|vacuum_\w+|log_auto(vacuum|analyze)_min_duration"
+    r"|track_counts|track_cost_delay_timing|maintenance_work_mem|hot_standby_feedback"
+)
+# These size what a server has to get from the machine when it starts. Of the latter an element
+# takes so many bytes, and every machine has room for some.
+SIZES = frozenset({"autovacuum_max_workers", "autovacuum_worker_slots"})
+ELEMENTS = {"sweep.max_runs": 1400, "sweep.max_decisions": 400}
+ROOM_BYTES = 128 << 20
 BY_PATRONI = (
     "Name its cluster by --patroni URL, with --patch-config, or use patronictl edit-config."
 )
+
+
+def require_of_vacuums(values: Mapping[str, str | None]) -> None:
+    """Raise unless all of these are settings of vacuums that no server fails to start with."""
+    others = [
+        name
+        for name, value in values.items()
+        if name in SIZES or not VACUUMS.fullmatch(name) or _is_large(name, value)
+    ]
+    if others:
+        raise errors.UsageError(
+            f"pgsweep fleet does not set {', '.join(others)}: "
+            "a server may not start with such a value",
+            "It sets those of pg_sweep and of vacuums. Set others where they are managed: in the "
+            "servers' configuration files, or by patronictl edit-config.",
+        )
+
+
+def _is_large(name: str, value: str | None) -> bool:
+    if name not in ELEMENTS or value is None:
+        return False
+    return not re.fullmatch("[0-9]{1,9}", value) or int(value) * ELEMENTS[name] > ROOM_BYTES
 
 
 @dataclass(frozen=True)
@@ -53,27 +90,20 @@ def managed(nodes: Sequence[Node], clusters: Sequence[Cluster]) -> tuple[Managed
 def alter(session: Session, values: Mapping[str, str | None]) -> Page:
     """Set settings of a server by ALTER SYSTEM, all of them or none. None removes one."""
     change.require_possible(session, values, BY_PATRONI)
-    before = session.current(list(values))
-    done: list[str] = []
-    try:
-        for name, value in values.items():
-            done.append(name)
-            session.alter_system(name, value)
-    except errors.DatabaseError:
-        for name in done:
-            session.alter_system(name, before[name].auto)
-        raise
+    current = session.current(list(values))
+    change.require_effect(current.values())
+    before = {name: current[name].auto for name in values}
+    change.alter(session, values, before)
     session.reload()
     after = session.current(list(values))
     waits = [name for name in values if not after[name].applied]
-    lines = [_said(name, value, before[name].auto) for name, value in values.items()]
+    lines = [_said(name, value, before[name]) for name, value in values.items()]
     if waits:
         lines.append(f"{', '.join(waits)} takes effect only after a restart")
-    were = {name: before[name].auto for name in values}
     return Page(
         lines=lambda _: [Text(line) for line in ["; ".join(lines)]],
-        document=lambda: as_json.dump({"before": were, "settings": dict(values)}),
-        undo=undo_words(were),
+        document=lambda: as_json.dump({"before": before, "settings": dict(values)}),
+        undo=undo_words(before),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pgsweep.connection import with_dbname
+from pgsweep.connection import with_dbname, written_parameters
 from pgsweep.errors import ServerError, UsageError
 from pgsweep.interrupts import Interrupts
 from pgsweep.lab import serverlog
@@ -120,6 +120,8 @@ class ExistingHost:
     """A server that exists. A scratch database is created there, and dropped at the end."""
 
     def __init__(self, dsn: str, pg_config: str, interrupts: Interrupts | None = None) -> None:
+        if "=" in dsn or "://" in dsn:
+            written_parameters(dsn)
         self._dsn = dsn
         self._interrupts = interrupts or Interrupts()
         self._bindir = Path(pg_config_value(pg_config, "--bindir"))

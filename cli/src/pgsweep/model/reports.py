@@ -152,6 +152,8 @@ class RunFilter:
     limit: int | None = 20
     schemaname: str | None = None
     relname: str | None = None
+    # or the name as it is shown, with its database or without
+    shown: str | None = None
     datname: str | None = None
     started_by: str | None = None
     outcome: str | None = None
@@ -168,6 +170,8 @@ class DecisionFilter:
     datname: str | None = None
     schemaname: str | None = None
     relname: str | None = None
+    # or the name as it is shown, with its database or without
+    shown: str | None = None
     decision: str | None = None
     datid: int | None = None
     relid: int | None = None
@@ -181,3 +185,5 @@ class CallFilter:
     usename: str | None = None
     schemaname: str | None = None
     relname: str | None = None
+    # or the name as it is shown, with its database or without
+    shown: str | None = None

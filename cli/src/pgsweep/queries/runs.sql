@@ -4,8 +4,11 @@ SELECT run_id, pid, datid, datname, relid, schemaname, relname, command, started
        delay_time, sleep_pct, cost_limit, cost_delay, pages, index_pass, tuples_removed,
        dead_not_removable, memory_bytes, outcome, reason, blks_per_scan_before, blks_per_scan_after
 FROM sweep.runs
-WHERE (%(schemaname)s::text IS NULL OR schemaname = %(schemaname)s)
-  AND (%(relname)s::text IS NULL OR relname = %(relname)s)
+WHERE (%(relname)s::text IS NULL
+       OR relname = %(relname)s AND (%(schemaname)s::text IS NULL OR schemaname = %(schemaname)s)
+       -- as it is shown
+       OR %(shown)s::text IN (coalesce(nullif(schemaname, 'public') || '.', '') || relname,
+                              datname || '.' || coalesce(nullif(schemaname, 'public') || '.', '') || relname))
   AND (%(datname)s::text IS NULL OR datname = %(datname)s)
   AND (%(started_by)s::text IS NULL OR started_by = %(started_by)s)
   AND (%(outcome)s::text IS NULL OR outcome = %(outcome)s)

@@ -28,7 +28,7 @@ def _default(value: object) -> object:
 
 def dump(value: object) -> str:
     """Return one JSON document."""
-    return json.dumps(value, default=_default, indent=2, ensure_ascii=False)
+    return json.dumps(value, default=_default, indent=2)
 
 
 def rows(items: Sequence[Any]) -> str:

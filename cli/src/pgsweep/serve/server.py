@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import signal
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import uvicorn
@@ -18,6 +20,8 @@ from pgsweep.serve.protocol import Impatient
 CONCURRENCY = 64
 IDLE_S = 75
 END_S = 5
+# Errors of an address that is not there, as with IPv6 switched off.
+ABSENT = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 @dataclass(frozen=True)
@@ -49,30 +53,53 @@ def _wrong(text: str) -> errors.UsageError:
     )
 
 
-def bind(listen: Listen) -> socket.socket:
-    """Return a socket that listens there. An empty host is all addresses."""
+def bind(listen: Listen) -> tuple[socket.socket, ...]:
+    """Return sockets that listen there, one for each address that the host's name stands for.
+
+    An empty host is all addresses.
+    """
+    bound: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(
             listen.host or None, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        # Where there is IPv6, one socket takes both.
-        family, *_, address = sorted(found, key=lambda row: row[0] != socket.AF_INET6)[0]
-        return socket.create_server(
-            address[:2],
-            family=family,
-            backlog=CONCURRENCY,
-            dualstack_ipv6=not listen.host
-            and family == socket.AF_INET6
-            and socket.has_dualstack_ipv6(),
-        )
-    except OSError as exc:
+        places = dict.fromkeys((row[0], row[4][0]) for row in found)
+        if not listen.host:
+            # Where there is IPv6, one socket takes both.
+            places = dict.fromkeys(sorted(places, key=lambda one: one[0] != socket.AF_INET6)[:1])
+        absent: OSError | None = None
+        for family, host in places:
+            # The system picks a port for 0, and the others get the same.
+            port = bound[0].getsockname()[1] if bound else listen.port
+            try:
+                one = socket.create_server(
+                    (str(host), port),
+                    family=family,
+                    backlog=CONCURRENCY,
+                    dualstack_ipv6=not listen.host
+                    and family == socket.AF_INET6
+                    and socket.has_dualstack_ipv6(),
+                )
+            except OSError as exc:
+                # The name of this machine may have an address that it does not have now.
+                if exc.errno not in ABSENT:
+                    raise
+                absent = exc
+                continue
+            bound.append(one)
+        if not bound and absent is not None:
+            raise absent
+    except (OSError, UnicodeError) as exc:
+        for one in bound:
+            one.close()
         raise errors.ServerError(
-            f"could not listen on {listen}: {exc.strerror or exc}",
+            f"could not listen on {listen}: {getattr(exc, 'strerror', None) or exc}",
             "Name another address with --listen, or end what listens there.",
         ) from exc
+    return tuple(bound)
 
 
-def run(app: Starlette, listening: socket.socket) -> None:
+def run(app: Starlette, listening: Sequence[socket.socket]) -> None:
     """Answer until a signal comes. What is being answered then is finished first."""
     config = uvicorn.Config(
         app,
@@ -88,10 +115,11 @@ def run(app: Starlette, listening: socket.socket) -> None:
         timeout_graceful_shutdown=END_S,
         lifespan="on",
     )
-    host, port = listening.getsockname()[:2]
-    say(logging.INFO, "listening", address=str(Listen(host, port)), paths="/ and /metrics")
+    for one in listening:
+        host, port = one.getsockname()[:2]
+        say(logging.INFO, "listening", address=str(Listen(host, port)), paths="/ and /metrics")
     # uvicorn ends at these, and then raises the same signal again. It is answered by then.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    uvicorn.Server(config).run(sockets=[listening])
+    uvicorn.Server(config).run(sockets=list(listening))
     say(logging.INFO, "ended")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pgsweep import errors
@@ -11,6 +11,7 @@ from pgsweep.tune import kept, settings
 
 if TYPE_CHECKING:
     from pgsweep.db import Session
+    from pgsweep.model import Current
     from pgsweep.tune.settings import Change, Setting
 
 # A session notices a reload when it is idle next.
@@ -65,13 +66,18 @@ def planned(session: Session, wanted: Sequence[Setting]) -> tuple[Change, ...]:
     Raise where ALTER SYSTEM would have no effect.
     """
     found = settings.changes(wanted, session.current([each.name for each in wanted]))
-    for change in found:
-        if change.source == "command line":
+    require_effect(found)
+    return found
+
+
+def require_effect(found: Iterable[Change | Current]) -> None:
+    """Raise where ALTER SYSTEM would have no effect."""
+    for each in found:
+        if each.source == "command line":
             raise errors.UsageError(
-                f"{change.name} was given to the server on its command line, which overrides files",
+                f"{each.name} was given to the server on its command line, which overrides files",
                 "Change it where the server is started.",
             )
-    return found
 
 
 def apply(session: Session, identifier: str, found: Sequence[Change]) -> str:
@@ -110,19 +116,57 @@ def undo(session: Session, identifier: str, found: Sequence[Change]) -> None:
     kept.forget(identifier)
 
 
-def _alter(session: Session, found: Sequence[Change]) -> None:
-    done: list[Change] = []
+def alter(
+    session: Session, values: Mapping[str, str | None], before: Mapping[str, str | None]
+) -> None:
+    """Write settings into postgresql.auto.conf, all of them or none. None removes one.
+
+    What stands there afterwards is what was asked for, to the letter. So a value that the server
+    takes for something else, as it does with the elements of a list, is not left there.
+    """
+    done: list[str] = []
     try:
-        for change in found:
-            done.append(change)
-            session.alter_system(change.name, change.to)
+        for name, value in values.items():
+            done.append(name)
+            session.alter_system(name, value)
+        there = session.current(list(values))
+        for name, value in values.items():
+            if there[name].auto != value:
+                raise errors.QueryError(
+                    f'the server has written {name} as "{there[name].auto}", not as "{value}"',
+                    "Nothing was changed. Set it in the server's configuration file.",
+                )
     except BaseException:
         # An interrupted change may have been made or not. So all are put back.
-        session = session.again()
-        for change in done:
-            session.alter_system(change.name, change.auto)
-        session.close()
+        _put_back(session, {name: before[name] for name in done})
         raise
+
+
+def _put_back(session: Session, before: Mapping[str, str | None]) -> None:
+    """Write what stood in postgresql.auto.conf before. The session may be lost."""
+    try:
+        with session.again() as other:
+            for name, value in before.items():
+                other.alter_system(name, value)
+            # Somebody else may have had the server read the file in the meantime.
+            other.reload()
+    except errors.DatabaseError as exc:
+        were = ", ".join(
+            f"{name} was {value}" if value is not None else f"{name} was not set"
+            for name, value in before.items()
+        )
+        raise errors.QueryError(
+            f"what was changed could not be put back: {exc.message}",
+            f"Put it back into postgresql.auto.conf by ALTER SYSTEM: {were}.",
+        ) from exc
+
+
+def _alter(session: Session, found: Sequence[Change]) -> None:
+    alter(
+        session,
+        {change.name: change.to for change in found},
+        {change.name: change.auto for change in found},
+    )
 
 
 def _wait(session: Session, found: Sequence[Change]) -> None:
