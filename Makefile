@@ -2,7 +2,7 @@
 #
 #   make, make install     the extension, for the PostgreSQL of PG_CONFIG
 #   make demo              watch it work on a throwaway server
-#   make test [PG=17]      all tests, here or in a chroot with another major
+#   make test [PG=16]      all tests, here or in a chroot with another major (15 to 19)
 #                          SUITES='unit tap' runs these suites only, see tools/test
 #   make bench             the experiments, with and without pg_sweep: half an hour
 #   make bench-smoke       the same as small as can be: does it all run?

@@ -50,8 +50,10 @@ compat_bt_search(Relation index, Relation heap, BTScanInsert key)
 
 #if PG_VERSION_NUM >= 190000
 	(void) _bt_search(index, heap, key, &buffer, BT_READ, false);
-#elif PG_VERSION_NUM >= 160000
+#elif PG_VERSION_NUM >= 170000
 	_bt_freestack(_bt_search(index, heap, key, &buffer, BT_READ));
+#elif PG_VERSION_NUM >= 160000
+	_bt_freestack(_bt_search(index, heap, key, &buffer, BT_READ, NULL));
 #else
 	_bt_freestack(_bt_search(index, key, &buffer, BT_READ, NULL));
 #endif

@@ -23,7 +23,7 @@ our @EXPORT = qw(
   sql status poll_until poll_ok poll_value rounds reload_with
   garbage more_garbage slow_table
   log_size log_since log_poll_ok pids_of governor_pid process_title process_exists
-  seconds within major
+  seconds within major has_module need_modules
 );
 
 # Autovacuum is off so that every vacuum is ours or the test's. After a crash the server
@@ -125,6 +125,28 @@ sub major
 	my ($node) = @_;
 
 	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+}
+
+# has_module NODE, NAME: creates the extension of a contrib module, if this server has it.
+sub has_module
+{
+	my ($node, $name) = @_;
+
+	return 0 if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = '$name'") == 0;
+	$node->safe_psql('postgres', "CREATE EXTENSION $name");
+	return 1;
+}
+
+# need_modules NODE, NAME...: the same for each. A file is skipped if this server lacks one.
+sub need_modules
+{
+	my ($node, @names) = @_;
+
+	for my $name (@names)
+	{
+		plan(skip_all => "this server lacks the contrib module $name") unless has_module($node, $name);
+	}
+	return;
 }
 
 # ---- waiting

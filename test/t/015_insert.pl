@@ -32,7 +32,7 @@ my $file = $node->basedir . '/rows';
 my $is_17 = major($node) >= 17;
 my $is_18 = major($node) >= 18;
 
-sql($node, 'CREATE EXTENSION pg_visibility');
+need_modules($node, 'pg_visibility');
 sql($node, "COPY (SELECT i, repeat('x', 80), ARRAY[i % 100] FROM generate_series(1, 420000) i) TO '$file'");
 
 sub runs_of { return sql($node, "SELECT count(*) FROM sweep.runs WHERE started_by = 'sweep' AND relname = '$_[0]'") }
@@ -293,8 +293,7 @@ sql($node, 'DROP TABLE locked');
 
 SKIP:
 {
-	skip 'no pgstattuple here', 8 if sql($node, q{SELECT count(*) FROM pg_available_extensions WHERE name = 'pgstattuple'}) == 0;
-	sql($node, 'CREATE EXTENSION pgstattuple');
+	skip 'this server lacks the contrib module pgstattuple', 8 unless has_module($node, 'pgstattuple');
 	frozen_table('searched', after => 'CREATE INDEX searched_tags ON searched USING gin (tags) WITH (gin_pending_list_limit = 8192)');
 	my $pending = q{SELECT pending_tuples FROM pgstatginindex('searched_tags')};
 

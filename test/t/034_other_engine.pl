@@ -256,7 +256,6 @@ COMMIT;
 END
 }
 
-sql($node, 'CREATE EXTENSION amcheck');
 slow_table($node, 'postgres', 'swapped', with => 'toast_tuple_target = 8160, autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE relname = 'swapped' AND blks_hit + blks_read > 0", 'a vacuum is running');
 # it is not read, because that would prune the table and leave nothing to vacuum
@@ -271,7 +270,11 @@ sql($node, "SELECT sweep.vacuum('swapped')");
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relid = $oid AND started_by = 'sweep' AND outcome = 'done' AND tuples_removed = 150",
 	'the new file is vacuumed');
 is(sql($node, "SELECT count(*) || ' ' || sum(id) FROM swapped"), '150 -22500', 'and has what it should');
-is(sql($node, "SELECT count(*) FROM verify_heapam('swapped')"), '0', 'without damage');
+SKIP:
+{
+	skip 'this server lacks the contrib module amcheck', 1 unless has_module($node, 'amcheck');
+	is(sql($node, "SELECT count(*) FROM verify_heapam('swapped')"), '0', 'without damage');
+}
 
 unlike(log_since($node), qr/terminated by signal|TRAP:|PANIC/, 'nothing has crashed');
 $node->stop;

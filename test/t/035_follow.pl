@@ -28,7 +28,7 @@ my $file = $node->basedir . '/rows';
 my $is_18 = major($node) >= 18;
 my $inserted = 1000000;
 
-sql($node, 'CREATE EXTENSION pg_visibility');
+need_modules($node, 'pg_visibility');
 sql($node, "COPY (SELECT i, repeat('x', 80) FROM generate_series(1, 300000) i) TO '$file'");
 
 sub runs_of { return sql($node, "SELECT count(*) FROM sweep.runs WHERE started_by = 'sweep' AND relname = '$_[0]'") }

@@ -12,7 +12,7 @@ use SweepTest;
 use Test::More;
 
 my $node = sweep_node('clean', conf => "sweep.log_min_duration = 0\n");
-sql($node, 'CREATE EXTENSION amcheck');
+need_modules($node, 'amcheck');
 
 sub clean_once
 {

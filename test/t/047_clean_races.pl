@@ -18,7 +18,7 @@ my $node = PostgreSQL::Test::Cluster->new('clean_races');
 $node->init;
 $node->append_conf('postgresql.conf', sweep_conf() . "sweep.mode = off\n");
 $node->start;
-sql($node, 'CREATE EXTENSION amcheck');
+need_modules($node, 'amcheck');
 
 # A session whose two stages are those of one library.
 sub cleaner

@@ -32,7 +32,7 @@ autovacuum_vacuum_threshold = 1000000000
 autovacuum_vacuum_insert_threshold = -1
 shared_buffers = 256MB
 END
-sql($node, 'CREATE EXTENSION amcheck');
+need_modules($node, 'amcheck');
 # Its pages are nearly empty, so that it is large enough for the cleaner to come by itself.
 sql($node, <<"END");
 CREATE TABLE t (id int, k int, s text, f float8, n int, pad char(80) DEFAULT '') WITH (fillfactor = 10);

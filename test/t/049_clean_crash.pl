@@ -27,9 +27,8 @@ autovacuum_vacuum_cost_delay = 10ms
 autovacuum_vacuum_cost_limit = 20
 shared_buffers = 16MB
 END
+need_modules($node, 'amcheck', 'pageinspect');
 sql($node, <<'END');
-CREATE EXTENSION amcheck;
-CREATE EXTENSION pageinspect;
 CREATE TABLE t (id int, k int, s text) WITH (autovacuum_enabled = off);
 INSERT INTO t SELECT i, i % 100, md5(i::text) FROM generate_series(1, 60000) i;
 CREATE INDEX t_id ON t (id);

@@ -22,8 +22,8 @@ sweep.log_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 wal_consistency_checking = all
 END
+need_modules($primary, 'amcheck');
 sql($primary, <<'END');
-CREATE EXTENSION amcheck;
 CREATE TABLE t (id int, k int, s text) WITH (autovacuum_enabled = off, fillfactor = 70);
 INSERT INTO t SELECT i, i % 100, md5(i::text) FROM generate_series(1, 20000) i;
 CREATE INDEX t_id ON t (id);

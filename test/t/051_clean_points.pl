@@ -54,9 +54,8 @@ sweep.log_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 wal_writer_delay = 10s
 END
+need_modules($node, 'amcheck', 'pageinspect');
 sql($node, <<"END");
-CREATE EXTENSION amcheck;
-CREATE EXTENSION pageinspect;
 CREATE TABLE t (id int, k int, s text) WITH (autovacuum_enabled = off);
 INSERT INTO t SELECT i, i % 100, md5(i::text) FROM generate_series(1, $rows) i;
 CREATE INDEX t_id ON t (id);

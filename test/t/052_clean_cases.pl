@@ -23,8 +23,7 @@ sweep.log_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 ignore_checksum_failure = on
 END
-sql($node, 'CREATE EXTENSION amcheck');
-sql($node, 'CREATE EXTENSION pageinspect');
+need_modules($node, 'amcheck', 'pageinspect');
 
 # a worker that looks at the catalogs just now may need what has died
 sub nobody_needs_it

@@ -23,7 +23,7 @@ checkpoint_timeout = 1d
 max_wal_size = 10GB
 bgwriter_lru_maxpages = 0
 END
-sql($node, 'CREATE EXTENSION amcheck');
+need_modules($node, 'amcheck');
 
 my $library = $node->config_data('--pkglibdir') . '/pg_sweep_cleaner';
 my $session = session($node);

@@ -29,7 +29,7 @@ max_wal_size = 10GB
 bgwriter_lru_maxpages = 0
 END
 
-sql($node, 'CREATE EXTENSION pg_prewarm; CREATE EXTENSION pg_buffercache');
+need_modules($node, 'pg_prewarm', 'pg_buffercache');
 sql($node, 'CREATE TABLE filler AS SELECT i AS id, repeat(\'x\', 1900) AS pad FROM generate_series(1, 80000) i');
 for my $table ('behind', 'ahead')
 {
