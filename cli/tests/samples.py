@@ -622,6 +622,8 @@ def reading(**given: Any) -> Reading:
             visits=7,
             visits_cpu_time=12.5,
             worker_starts=3,
+            late_tables=0,
+            late_pages=0,
         ),
         "totals": (totals(), totals(started_by="autovacuum")),
         "waits": (queue_wait(),),

@@ -66,7 +66,8 @@ CREATE TABLE sweep.decisions (
     reason text, first_at timestamptz, last_at timestamptz, times bigint,
     not_before timestamptz, dead_tuples bigint, ins_since_vacuum bigint,
     next_dead_tuples bigint, next_ins_since_vacuum bigint, waits_for xid,
-    would_vacuum_at timestamptz, vacuumed_instead_at timestamptz, vacuumed_instead_by text);
+    would_vacuum_at timestamptz, vacuumed_instead_at timestamptz, vacuumed_instead_by text,
+    growing boolean, late_since timestamptz, late_pages int8);
 
 INSERT INTO sweep.decisions VALUES
 (16384, 'bench', 16401, 'public', 'pgbench_accounts', 'vacuumed', NULL, now(), now(), 1,

@@ -126,17 +126,16 @@ def _mode(status: Status) -> Iterator[Metric]:
         "1 if vacuums are spaced out because a standby loses queries to them.",
         status.standby_conflicts is not None,
     )
-    if status.late_tables is not None:
-        yield from gauge(
-            "pgsweep_late_tables",
-            "Growing tables whose vacuums come too late for pages in the cache.",
-            status.late_tables,
-        )
-        yield from counter(
-            "pgsweep_late_pages_total",
-            "New pages that had left the cache before they were vacuumed.",
-            status.late_pages,
-        )
+    yield from gauge(
+        "pgsweep_late_tables",
+        "Growing tables whose vacuums come too late for pages in the cache.",
+        status.late_tables,
+    )
+    yield from counter(
+        "pgsweep_late_pages_total",
+        "New pages that had left the cache before they were vacuumed.",
+        status.late_pages,
+    )
 
 
 def _launcher(status: Status) -> Iterator[Metric]:
