@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import psycopg
 import pytest
 
+import planted
 from conftest import Pgsweep, Result, until, write
+from pgsweep import db, errors, queries
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
@@ -555,25 +558,6 @@ def test_progress(ask: Ask, core: ThrowawayServer) -> None:
         core.psql("postgres", "DROP TABLE slow")
 
 
-PLANTED = (
-    "CREATE SCHEMA sweep AUTHORIZATION planter; "
-    "CREATE SCHEMA sweep_internal AUTHORIZATION planter; "
-    "SET ROLE planter; "
-    "CREATE FUNCTION sweep.evil() RETURNS text LANGUAGE plpgsql AS "
-    "$$BEGIN RAISE EXCEPTION 'planted code ran as %', current_user; END$$; "
-    "CREATE VIEW sweep.status AS "
-    "SELECT sweep.evil() AS sql_version, '0.1.0' AS library_version; "
-    "CREATE FUNCTION sweep_internal.get_status() RETURNS text LANGUAGE sql "
-    "AS 'SELECT sweep.evil()'; "
-    "CREATE FUNCTION sweep.hold(interval) RETURNS text LANGUAGE sql AS 'SELECT sweep.evil()'; "
-    "CREATE FUNCTION sweep.explain() RETURNS text LANGUAGE sql AS 'SELECT sweep.evil()'; "
-)
-VIEWS = (
-    *("tables", "queue", "blockers", "totals", "budget", "governor", "audit", "trial", "worth"),
-    *("progress", "runs", "databases", "decisions", "history", "features", "table_settings"),
-)
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -588,18 +572,33 @@ VIEWS = (
 def test_what_the_owner_of_a_database_planted_does_not_run(
     pgsweep: Pgsweep, core: ThrowawayServer, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    if not core.psql("postgres", "SELECT 1 FROM pg_database WHERE datname = 'planted'"):
-        core.psql("postgres", "CREATE ROLE planter")
-        core.psql("postgres", "CREATE DATABASE planted OWNER planter")
-        views = "".join(f"CREATE VIEW sweep.{name} AS SELECT sweep.evil(); " for name in VIEWS)
-        core.psql("planted", PLANTED + views)
-    flags = core.flags("planted")
+    planted.plant(core)
+    flags = core.flags(planted.DBNAME)
     if words == ("fleet",):
         file = tmp_path / "fleet.toml"
         file.write_text(f'[[nodes]]\nname = "a"\nhost = "{core.folder}"\nport = {core.port}\n')
-        flags = ("--file", str(file), "-d", "planted", "-U", SUPERUSER, "--deadline", "60")
+        flags = ("--file", str(file), "-d", planted.DBNAME, "-U", SUPERUSER, "--deadline", "60")
     # The superuser asks: what ran would run with all rights.
     result = pgsweep(*words, *flags)
-    assert "planted code" not in result.out + result.err
+    assert planted.SAID not in result.out + result.err
     # That it is not installed is said, or core's views answered.
     assert "not installed" in result.err or result.out
+
+
+USING = sorted(
+    path.stem
+    for path in (Path(queries.__file__).parent).glob("*.sql")
+    if re.search(r"(from|join|select|by|,)\s+sweep(_internal)?\.", path.read_text(), re.IGNORECASE)
+)
+
+
+def test_no_query_uses_what_the_owner_of_a_database_planted(core: ThrowawayServer) -> None:
+    """Whoever forgets to ask whether the extension is there is told so by the session."""
+    planted.plant(core)
+    assert {"status", "fleet_status", "vacuum", "xid_rate", "fleet_citus_settings"} <= {*USING}
+    with db.connect(core.target(planted.DBNAME)) as session:
+        for name in USING:
+            with pytest.raises(errors.ExtensionMissingError):
+                session.dicts(name)
+            with pytest.raises(errors.ExtensionMissingError):
+                session.several("own_database", name)
