@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -583,6 +583,47 @@ def test_what_the_owner_of_a_database_planted_does_not_run(
     assert planted.SAID not in result.out + result.err
     # That it is not installed is said, or core's views answered.
     assert "not installed" in result.err or result.out
+
+
+def test_who_waits_behind_a_vacuum(core: ThrowawayServer, ask: Callable[..., Result]) -> None:
+    core.psql("postgres", "CREATE TABLE large AS SELECT generate_series(1, 50000) AS i")
+    core.psql("postgres", "CREATE TABLE wanted (i int)")
+    waits = "SELECT string_agg(pid::text, ',') FROM pg_locks WHERE NOT granted AND relation = "
+    try:
+        with ExitStack() as stack:
+            vacuum, drop, reader = (
+                stack.enter_context(connected(core, "postgres")) for _ in range(3)
+            )
+            vacuum.execute("SET vacuum_cost_delay = 100")
+            vacuum.execute("SET vacuum_cost_limit = 1")
+            vacuum.pgconn.send_query(b"VACUUM large")
+            pid = vacuum.info.backend_pid
+            running = f"SELECT 1 FROM pg_stat_progress_vacuum WHERE pid = {pid}"
+            until(lambda: core.psql("postgres", running))
+            drop.pgconn.send_query(b"DROP TABLE wanted, large")
+            victim = str(drop.info.backend_pid)
+            until(lambda: core.psql("postgres", f"{waits} 'large'::regclass").strip() == victim)
+            reader.pgconn.send_query(b"SELECT * FROM wanted")
+            until(lambda: core.psql("postgres", f"{waits} 'wanted'::regclass").strip())
+
+            fix = f"SELECT pg_cancel_backend({pid});"
+            first = ask("explain", "wanted", "--json").json()[0]
+            assert first["verdict"] == "its users wait for a vacuum"
+            assert first["cause"].startswith("1 session waits for the table because of the vacuum")
+            assert first["fix"] == fix
+            assert ask("explain", "large", "--json").json()[0]["fix"] == fix
+            rows = ask("blockers", "--json").json()
+            (blocked,) = [row for row in rows if row["pid"] == int(victim)]
+            assert blocked["fix"] == fix
+            assert blocked["risk"].startswith(f"it only waits for the vacuum of process {pid} (")
+            status = ask("status")
+            assert f"sessions wait for the vacuum of process {pid} (VACUUM large)" in status.out
+            vacuum.cancel()
+            for each in (vacuum, drop, reader):
+                while each.pgconn.get_result() is not None:
+                    pass
+    finally:
+        core.psql("postgres", "DROP TABLE IF EXISTS large, wanted")
 
 
 USING = sorted(

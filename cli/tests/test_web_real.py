@@ -381,7 +381,11 @@ def test_no_button_runs_what_the_owner_of_a_database_planted(real: Real, act: st
     assert planted.SAID not in said
     assert "bad: extension" in said
     assert "is not installed in database" in said
-    assert planted.SAID not in client.page(f"/table/{datid}/{oid}").text
+    page = client.page(f"/table/{datid}/{oid}").text
+    assert planted.SAID not in page
+    # What would fail is not offered.
+    assert "/act/" not in page
+    assert "/act/" in client.page("/table/{}/{}".format(*relid(real, "huge"))).text
 
 
 # -- who keeps whom out ----------------------------------------------------------------
