@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import resource
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -624,6 +626,25 @@ def test_who_waits_behind_a_vacuum(core: ThrowawayServer, ask: Callable[..., Res
                     pass
     finally:
         core.psql("postgres", "DROP TABLE IF EXISTS large, wanted")
+
+
+def test_a_session_that_the_server_has_ended(core: ThrowawayServer) -> None:
+    """A fleet can have more sessions than select() knows descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2048), hard))
+    try:
+        with ExitStack() as stack:
+            if hard > 1100:
+                for _ in range(1030):
+                    stack.callback(os.close, os.dup(1))
+            session = stack.enter_context(db.connect(core.target("postgres")))
+            session.server()
+            assert not session.is_lost()
+            core.psql("postgres", f"SELECT pg_terminate_backend({session.pid})")
+            until(session.is_lost)
+            assert not stack.enter_context(session.again()).is_lost()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 USING = sorted(

@@ -180,8 +180,11 @@ class ReadOnlyConnection(Connection):
         """
         server = self._conn.pgconn
         with suppress(psycopg.Error):
+            # select() would not do: its descriptors end at 1023, and a fleet may have more nodes.
+            come = select.poll()
+            come.register(server.socket, select.POLLIN)
             while server.status == pq.ConnStatus.OK:
-                if not select.select([server.socket], [], [], 0)[0]:
+                if not come.poll(0):
                     return False
                 server.consume_input()
         return True
