@@ -192,7 +192,7 @@ WITH RECURSIVE ahead AS (
 	SELECT b.pid FROM unnest(pg_blocking_pids($1)) AS b (pid)
 	UNION
 	SELECT b.pid FROM ahead a CROSS JOIN LATERAL unnest(pg_blocking_pids(a.pid)) AS b (pid))
-SELECT p.pid, p.relid, format('the vacuum of %s (pid %s, %s)', concat_ws('.', p.schemaname, p.relname), p.pid, p.started_by),
+SELECT p.pid, p.relid, format('the vacuum of %s (pid %s, %s)', coalesce(nullif(concat_ws('.', p.schemaname, p.relname), ''), 'OID ' || p.relid), p.pid, p.started_by),
 	format('SELECT pg_catalog.pg_cancel_backend(%s);', p.pid),
 	'what the vacuum has done so far is lost' || CASE p.started_by
 		WHEN 'autovacuum_wraparound' THEN ', and autovacuum begins it again: it prevents wraparound' ELSE '' END

@@ -89,7 +89,9 @@ def shoot(
                     color_scheme=scheme,
                     is_mobile=width < 600,
                 )
-                context.set_extra_http_headers({"cookie": cookie} if cookie else {})
+                if cookie:
+                    name_of_it, _, value = cookie.partition("=")
+                    context.add_cookies([{"name": name_of_it, "value": value, "url": base}])
                 page = context.new_page()
                 page.goto(base + path)
                 for passing in ("Reading the server", "They are being read"):
