@@ -29,8 +29,9 @@ END $$;
 END
 slow_table($node, 'postgres', 'big',
 	with => 'autovacuum_enabled = off, autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1');
-sql($node, 'CREATE TABLE wanted (i int)');
 sql($node, 'CALL use_up(101000)');
+# young, so that autovacuum does not want it as well
+sql($node, 'CREATE TABLE wanted (i int)');
 
 my $vacuum = q{SELECT pid FROM sweep.progress WHERE relname = 'big' AND started_by = 'autovacuum_wraparound'};
 my $pid = poll_value($node, $vacuum);
@@ -39,11 +40,11 @@ like($pid, qr/^\d+$/, 'the anti-wraparound vacuum of a table has begun');
 # It has one of the tables already, waits for the other, and users wait for it.
 my $dropper = session($node);
 $dropper->query_until(qr/begun/, "\\echo begun\nDROP TABLE wanted, big;\n");
-my $drop = poll_value($node, q{SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'big'::regclass});
+my $drop = poll_value($node, q{SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'big'::regclass AND mode = 'AccessExclusiveLock'});
 like($drop, qr/^\d+$/, 'a DROP TABLE waits for it');
 my $reader = session($node);
 $reader->query_until(qr/begun/, "\\echo begun\nSELECT count(*) FROM wanted;\n");
-poll_ok($node, q{SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND relation = 'wanted'::regclass}, 'and a query waits behind that');
+poll_ok($node, q{SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND relation = 'wanted'::regclass AND mode = 'AccessShareLock'}, 'and a query waits behind that');
 
 my $fix = qr/^SELECT pg_catalog\.pg_cancel_backend\($pid\);$/;
 
