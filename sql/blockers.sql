@@ -180,6 +180,27 @@ SELECT f.fix, f.risk FROM (SELECT CASE WHEN name LIKE 'citus\_%' THEN sweep_inte
 ) AS f (applies, fix, risk) WHERE f.applies LIMIT 1
 $$;
 
+-- The vacuum that a process waits for, itself or behind others who do. To end one of those who
+-- wait would help nobody. None if the vacuum itself waits for somebody.
+CREATE FUNCTION sweep_internal.get_vacuum_ahead(
+	waiting integer, OUT pid integer, OUT relid oid, OUT said text, OUT fix text, OUT risk text)
+RETURNS SETOF record
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH RECURSIVE ahead AS (
+	SELECT b.pid FROM unnest(pg_blocking_pids($1)) AS b (pid)
+	UNION
+	SELECT b.pid FROM ahead a CROSS JOIN LATERAL unnest(pg_blocking_pids(a.pid)) AS b (pid))
+SELECT p.pid, p.relid, format('the vacuum of %s (pid %s, %s)', coalesce(nullif(concat_ws('.', p.schemaname, p.relname), ''), 'OID ' || p.relid), p.pid, p.started_by),
+	format('SELECT pg_catalog.pg_cancel_backend(%s);', p.pid),
+	'what the vacuum has done so far is lost' || CASE p.started_by
+		WHEN 'autovacuum_wraparound' THEN ', and autovacuum begins it again: it prevents wraparound' ELSE '' END
+FROM ahead a JOIN sweep_internal.get_progress() p ON p.pid = a.pid
+WHERE p.leader_pid IS NULL AND p.phase <> 'waiting' AND cardinality(pg_blocking_pids(p.pid)) = 0
+LIMIT 1
+$$;
+
 CREATE FUNCTION sweep_internal.get_blockers(
 	OUT kind text, OUT pid integer, OUT datname name, OUT usename text, OUT name text, OUT state text,
 	OUT xmin xid, OUT age bigint, OUT since timestamptz, OUT query text, OUT withholds text,
@@ -203,10 +224,13 @@ SELECT h.kind, h.pid, sweep_internal.get_readable(d.datname::text)::name, h.usen
                        CASE WHEN h.catalogs THEN 'rows of catalogs' ELSE 'rows' END, sweep_internal.get_plural(h.age, 'transaction'),
                        CASE WHEN h.datid IS NULL THEN ', in all databases'
                             ELSE format(', in database "%s" and the shared catalogs', sweep_internal.get_readable(d.datname::text)) END)),
-       f.fix, f.risk, h.catalogs
+       coalesce(v.fix, f.fix), coalesce(format('it only waits for %s, and goes on when that ends. If you end the vacuum, %s', v.said, v.risk), f.risk), h.catalogs
 FROM sweep_internal.get_holders() h
      LEFT JOIN pg_database d ON d.oid = h.datid
      LEFT JOIN LATERAL sweep_internal.get_holder_fix(h.kind, h.pid, h.name, h.state) f ON true
+     -- no process has the PID 0, and NULL would be all of them
+     LEFT JOIN LATERAL pg_stat_get_activity(coalesce(h.pid, 0)) a ON true
+     LEFT JOIN LATERAL sweep_internal.get_vacuum_ahead(CASE a.wait_event_type WHEN 'Lock' THEN h.pid END) v ON true
 WHERE h.age > 0
 $$;
 
@@ -218,7 +242,7 @@ ORDER BY b.age DESC, b.since;
 COMMENT ON VIEW sweep.blockers IS 'one row per thing that keeps dead rows from being removed, the oldest first: what it withholds, what to do about it, and what that costs';
 
 REVOKE ALL ON FUNCTION sweep_internal.get_list(text[]), sweep_internal.get_plural(bigint, text), sweep_internal.get_origin(text), sweep_internal.get_origin_fix(text, text), sweep_internal.get_horizon_holders(), sweep_internal.get_holders(),
-	sweep_internal.get_holder_fix(text, integer, text, text), sweep_internal.get_blockers() FROM PUBLIC;
+	sweep_internal.get_holder_fix(text, integer, text, text), sweep_internal.get_vacuum_ahead(integer), sweep_internal.get_blockers() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sweep_internal.get_list(text[]), sweep_internal.get_plural(bigint, text), sweep_internal.get_origin(text), sweep_internal.get_origin_fix(text, text), sweep_internal.get_horizon_holders(), sweep_internal.get_holders(),
-	sweep_internal.get_holder_fix(text, integer, text, text), sweep_internal.get_blockers() TO pg_monitor;
+	sweep_internal.get_holder_fix(text, integer, text, text), sweep_internal.get_vacuum_ahead(integer), sweep_internal.get_blockers() TO pg_monitor;
 GRANT SELECT ON sweep.blockers TO pg_monitor;

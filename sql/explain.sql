@@ -293,20 +293,35 @@ SELECT 100, 'being vacuumed now', 'a vacuum is working on it',
 FROM sweep_internal.get_progress() p JOIN pg_database d ON d.oid = p.datid
 WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting'
 UNION ALL
+-- a vacuum that gives way does so within a second or two
+SELECT 99, CASE v.relid WHEN t.relid THEN 'being vacuumed now' ELSE 'its users wait for a vacuum' END,
+	format('%s for the table because of %s', CASE w.n WHEN 1 THEN '1 session waits' ELSE w.n || ' sessions wait' END, v.said),
+	format('the first is pid %s, since %s: %s', w.pid, date_trunc('second', w.since),
+		(SELECT left(sweep_internal.get_readable(a.query), 100) FROM pg_stat_get_activity(w.pid) a)), v.fix, v.risk
+FROM (SELECT count(*) AS n, (array_agg(l.pid ORDER BY l.waitstart))[1] AS pid, min(l.waitstart) AS since
+	FROM pg_locks l
+	WHERE NOT l.granted AND l.locktype = 'relation' AND l.relation = t.relid AND l.waitstart < clock_timestamp() - interval '2 seconds'
+		AND l.database IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+	HAVING count(*) > 0) w
+	CROSS JOIN LATERAL sweep_internal.get_vacuum_ahead(w.pid) v
+UNION ALL
 (SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || l.pid, 'prepared transaction "' || sweep_internal.get_readable(x.gid) || '"', 'a prepared transaction')),
 	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, sweep_internal.get_readable(a.usename::text), sweep_internal.get_origin(sweep_internal.get_readable(a.application_name)), a.state,
 		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(sweep_internal.get_readable(a.query), 100)),
 	CASE WHEN x.gid IS NOT NULL THEN f.fix
+	     WHEN v.fix IS NOT NULL THEN v.fix
 	     WHEN sweep_internal.get_origin_fix(a.application_name, a.state) IS NOT NULL THEN sweep_internal.get_origin_fix(a.application_name, a.state)
 	     WHEN a.state LIKE 'idle in transaction%' THEN format('SELECT pg_catalog.pg_terminate_backend(%s);', l.pid)
 	     WHEN l.pid IS NOT NULL THEN format('SELECT pg_catalog.pg_cancel_backend(%s);', l.pid) END,
 	CASE WHEN x.gid IS NOT NULL THEN f.risk
+	     WHEN v.risk IS NOT NULL THEN format('it only waits for %s. If you end the vacuum, %s', v.said, v.risk)
 	     ELSE 'its transaction is rolled back' END
 FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
 	-- a prepared transaction still holds the lock on its own id
 	LEFT JOIN pg_locks i ON l.pid IS NULL AND i.pid IS NULL AND i.locktype = 'transactionid' AND i.virtualtransaction = l.virtualtransaction
 	LEFT JOIN pg_prepared_xacts x ON x.transaction = i.transactionid
 	LEFT JOIN LATERAL sweep_internal.get_holder_fix('prepared transaction', NULL, sweep_internal.get_readable(x.gid), NULL) f ON true
+	LEFT JOIN LATERAL sweep_internal.get_vacuum_ahead(CASE a.wait_event_type WHEN 'Lock' THEN l.pid END) v ON true
 WHERE coalesce(t.do_vacuum, false) AND l.locktype = 'relation' AND l.relation = t.relid
 	AND l.database IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
 	AND l.mode IN ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')

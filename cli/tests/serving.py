@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
@@ -74,6 +75,19 @@ class Serving:
             conn.request("GET", path, headers=headers)
             answer = conn.getresponse()
             return answer.status, answer.read()
+        finally:
+            conn.close()
+
+    def sign_in(self, token: str) -> str:
+        """Return the cookie of a new visitor."""
+        host, _, port = self.address.rpartition(":")
+        conn = http.client.HTTPConnection(host, int(port), timeout=PATIENCE_S)
+        try:
+            body = urlencode({"token": token, "to": "/"})
+            conn.request("POST", "/signin", body, {"origin": f"http://{self.address}"})
+            answer = conn.getresponse()
+            assert answer.status == 303, answer.read()
+            return str(answer.getheader("set-cookie")).partition(";")[0]
         finally:
             conn.close()
 

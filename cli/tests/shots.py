@@ -77,7 +77,9 @@ def fleet_of(server: ThrowawayServer, folder: Path, silent: int) -> Path:
     return file
 
 
-def shoot(chromium: Browser, base: str, pages: dict[str, str], folder: Path) -> None:
+def shoot(
+    chromium: Browser, base: str, pages: dict[str, str], folder: Path, cookie: str = ""
+) -> None:
     """Write a picture of each page."""
     for name, path in pages.items():
         for width, height in SIZES:
@@ -87,6 +89,9 @@ def shoot(chromium: Browser, base: str, pages: dict[str, str], folder: Path) -> 
                     color_scheme=scheme,
                     is_mobile=width < 600,
                 )
+                if cookie:
+                    name_of_it, _, value = cookie.partition("=")
+                    context.add_cookies([{"name": name_of_it, "value": value, "url": base}])
                 page = context.new_page()
                 page.goto(base + path)
                 for passing in ("Reading the server", "They are being read"):
@@ -118,7 +123,8 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=browser.find(), args=flags)
         stack.callback(chromium.close)
         pages = {"now": "/", **{name: f"/{name}" for name in PAGES}, "table": relid}
-        shoot(chromium, f"http://{serving.address}", pages, folder)
+        cookie = serving.sign_in(Path(token).read_text())
+        shoot(chromium, f"http://{serving.address}", pages, folder, cookie)
         silent = stack.enter_context(black_hole())
         file = fleet_of(server, Path(private), silent)
         serving = stack.enter_context(Serving("--fleet", "--file", str(file)))

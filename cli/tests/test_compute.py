@@ -106,6 +106,19 @@ def test_off_needs_no_launcher() -> None:
     assert compute.problems(samples.report(status=status)) == ()
 
 
+def test_who_waits_for_a_vacuum_that_does_not_give_way() -> None:
+    forced = samples.progress(pid=7, started_by="autovacuum_wraparound", waiters=2)
+    manual = samples.progress(pid=8, started_by="manual", command="VACUUM FULL", waiters=1)
+    assert compute.problems(samples.report(progress=(forced, manual))) == (
+        "2 sessions wait for the anti-wraparound vacuum of bench.pgbench_accounts, process 7: "
+        "see pgsweep explain",
+        "1 session waits for the VACUUM FULL of bench.pgbench_accounts, process 8: "
+        "see pgsweep explain",
+    )
+    soon = [samples.progress(started_by=who, waiters=3) for who in ("sweep", "autovacuum")]
+    assert compute.problems(samples.report(progress=tuple(soon))) == ()
+
+
 def test_everything_at_once_is_named_worst_first() -> None:
     report = samples.report(
         server=samples.server(autovacuum=False),

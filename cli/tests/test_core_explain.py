@@ -592,6 +592,61 @@ def test_identifier(name: str, expected: str) -> None:
     assert identifier(name) == expected
 
 
+# -- who waits behind a vacuum that gives way to nobody -----------------------------
+
+FORCED = "autovacuum: VACUUM public.big (to prevent wraparound)"
+
+
+def waiting(**given: Any) -> Any:
+    """Return who waits for the sample relation, which a DROP TABLE that waits has already."""
+    base = {"pid": 9000, "mode": "AccessShareLock", "behind": 77, "behind_relid": 555}
+    return samples.lock(**{**base, "behind_query": FORCED, "query": "SELECT 1 FROM t", **given})
+
+
+def test_users_who_wait_for_a_vacuum_of_another_table() -> None:
+    waits = (waiting(), waiting(pid=9001, since=samples.NOW))
+    (first, below) = causes(samples.relation(), waits=waits)
+    assert first.verdict == "its users wait for a vacuum"
+    assert first.cause == (
+        "2 sessions wait for the table because of the vacuum of process 77 "
+        "(autovacuum: VACUUM public.big (to prevent wraparound))"
+    )
+    assert first.evidence == "the first is process 9000 for 5 min, query: SELECT 1 FROM t"
+    assert first.fix == "SELECT pg_cancel_backend(77);"
+    assert "autovacuum begins it again" in (first.risk or "")
+    assert below.verdict == "not due"
+
+
+def test_users_who_wait_for_the_vacuum_of_this_table() -> None:
+    vacuum = samples.worker(pid=77, relid=16401)
+    waits = (waiting(behind_relid=16401),)
+    first, running = causes(DUE, waits=waits, vacuums=(vacuum,))
+    assert first.verdict == running.verdict == "being vacuumed"
+    assert (first.cause or "").startswith("1 session waits for the table because of")
+
+
+def test_who_only_waits_for_a_vacuum_is_not_to_be_ended() -> None:
+    """The DROP TABLE locks this table, and waits for the vacuum of another one."""
+    locked = samples.lock(behind=77, behind_relid=555, behind_query=FORCED)
+    (cause,) = [c for c in causes(DUE, locks=(locked,)) if c.cause == "locked by process 4711"]
+    assert cause.fix == "SELECT pg_cancel_backend(77);"
+    (holder,) = blockers((samples.holder(behind=77, behind_query=FORCED),), "bench")
+    assert holder.pid == 4712
+    assert holder.fix == "SELECT pg_cancel_backend(77);"
+    assert (holder.risk or "").startswith("it only waits for the vacuum of process 77 (autovacuum")
+
+
+def test_waits_behind_a_vacuum_are_a_problem() -> None:
+    facts = samples.core_facts(samples.relation(), waits=(waiting(), waiting(pid=9001)))
+    assert overview(facts).problems == (
+        "2 sessions wait for the vacuum of process 77 (autovacuum: VACUUM public.big "
+        "(to prevent wraparound)): see pgsweep explain",
+    )
+    # This one ends by itself.
+    waits = (waiting(behind_query="autovacuum: VACUUM public.big"), waiting(behind=None))
+    assert overview(samples.core_facts(samples.relation(), waits=waits)).problems == ()
+
+
 # -- status -----------------------------------------------------------------------
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import resource
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+import planted
 from conftest import Pgsweep, Result, until, write
+from pgsweep import db, errors, queries
 from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
@@ -555,25 +560,6 @@ def test_progress(ask: Ask, core: ThrowawayServer) -> None:
         core.psql("postgres", "DROP TABLE slow")
 
 
-PLANTED = (
-    "CREATE SCHEMA sweep AUTHORIZATION planter; "
-    "CREATE SCHEMA sweep_internal AUTHORIZATION planter; "
-    "SET ROLE planter; "
-    "CREATE FUNCTION sweep.evil() RETURNS text LANGUAGE plpgsql AS "
-    "$$BEGIN RAISE EXCEPTION 'planted code ran as %', current_user; END$$; "
-    "CREATE VIEW sweep.status AS "
-    "SELECT sweep.evil() AS sql_version, '0.1.0' AS library_version; "
-    "CREATE FUNCTION sweep_internal.get_status() RETURNS text LANGUAGE sql "
-    "AS 'SELECT sweep.evil()'; "
-    "CREATE FUNCTION sweep.hold(interval) RETURNS text LANGUAGE sql AS 'SELECT sweep.evil()'; "
-    "CREATE FUNCTION sweep.explain() RETURNS text LANGUAGE sql AS 'SELECT sweep.evil()'; "
-)
-VIEWS = (
-    *("tables", "queue", "blockers", "totals", "budget", "governor", "audit", "trial", "worth"),
-    *("progress", "runs", "databases", "decisions", "history", "features", "table_settings"),
-)
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -588,18 +574,93 @@ VIEWS = (
 def test_what_the_owner_of_a_database_planted_does_not_run(
     pgsweep: Pgsweep, core: ThrowawayServer, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    if not core.psql("postgres", "SELECT 1 FROM pg_database WHERE datname = 'planted'"):
-        core.psql("postgres", "CREATE ROLE planter")
-        core.psql("postgres", "CREATE DATABASE planted OWNER planter")
-        views = "".join(f"CREATE VIEW sweep.{name} AS SELECT sweep.evil(); " for name in VIEWS)
-        core.psql("planted", PLANTED + views)
-    flags = core.flags("planted")
+    planted.plant(core)
+    flags = core.flags(planted.DBNAME)
     if words == ("fleet",):
         file = tmp_path / "fleet.toml"
         file.write_text(f'[[nodes]]\nname = "a"\nhost = "{core.folder}"\nport = {core.port}\n')
-        flags = ("--file", str(file), "-d", "planted", "-U", SUPERUSER, "--deadline", "60")
+        flags = ("--file", str(file), "-d", planted.DBNAME, "-U", SUPERUSER, "--deadline", "60")
     # The superuser asks: what ran would run with all rights.
     result = pgsweep(*words, *flags)
-    assert "planted code" not in result.out + result.err
+    assert planted.SAID not in result.out + result.err
     # That it is not installed is said, or core's views answered.
     assert "not installed" in result.err or result.out
+
+
+def test_who_waits_behind_a_vacuum(core: ThrowawayServer, ask: Callable[..., Result]) -> None:
+    core.psql("postgres", "CREATE TABLE large AS SELECT generate_series(1, 50000) AS i")
+    core.psql("postgres", "CREATE TABLE wanted (i int)")
+    waits = "SELECT string_agg(pid::text, ',') FROM pg_locks WHERE NOT granted AND relation = "
+    try:
+        with ExitStack() as stack:
+            vacuum, drop, reader = (
+                stack.enter_context(connected(core, "postgres")) for _ in range(3)
+            )
+            vacuum.execute("SET vacuum_cost_delay = 100")
+            vacuum.execute("SET vacuum_cost_limit = 1")
+            vacuum.pgconn.send_query(b"VACUUM large")
+            pid = vacuum.info.backend_pid
+            running = f"SELECT 1 FROM pg_stat_progress_vacuum WHERE pid = {pid}"
+            until(lambda: core.psql("postgres", running))
+            drop.pgconn.send_query(b"DROP TABLE wanted, large")
+            victim = str(drop.info.backend_pid)
+            until(lambda: core.psql("postgres", f"{waits} 'large'::regclass").strip() == victim)
+            reader.pgconn.send_query(b"SELECT * FROM wanted")
+            until(lambda: core.psql("postgres", f"{waits} 'wanted'::regclass").strip())
+
+            fix = f"SELECT pg_cancel_backend({pid});"
+            first = ask("explain", "wanted", "--json").json()[0]
+            assert first["verdict"] == "its users wait for a vacuum"
+            assert first["cause"].startswith("1 session waits for the table because of the vacuum")
+            assert first["fix"] == fix
+            assert ask("explain", "large", "--json").json()[0]["fix"] == fix
+            rows = ask("blockers", "--json").json()
+            (blocked,) = [row for row in rows if row["pid"] == int(victim)]
+            assert blocked["fix"] == fix
+            assert blocked["risk"].startswith(f"it only waits for the vacuum of process {pid} (")
+            status = ask("status")
+            assert f"sessions wait for the vacuum of process {pid} (VACUUM large)" in status.out
+            vacuum.cancel()
+            for each in (vacuum, drop, reader):
+                while each.pgconn.get_result() is not None:
+                    pass
+    finally:
+        core.psql("postgres", "DROP TABLE IF EXISTS large, wanted")
+
+
+def test_a_session_that_the_server_has_ended(core: ThrowawayServer) -> None:
+    """A fleet can have more sessions than select() knows descriptors."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2048), hard))
+    try:
+        with ExitStack() as stack:
+            if hard > 1100:
+                for _ in range(1030):
+                    stack.callback(os.close, os.dup(1))
+            session = stack.enter_context(db.connect(core.target("postgres")))
+            session.server()
+            assert not session.is_lost()
+            core.psql("postgres", f"SELECT pg_terminate_backend({session.pid})")
+            until(session.is_lost)
+            assert not stack.enter_context(session.again()).is_lost()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+USING = sorted(
+    path.stem
+    for path in (Path(queries.__file__).parent).glob("*.sql")
+    if re.search(r"(from|join|select|by|,)\s+sweep(_internal)?\.", path.read_text(), re.IGNORECASE)
+)
+
+
+def test_no_query_uses_what_the_owner_of_a_database_planted(core: ThrowawayServer) -> None:
+    """Whoever forgets to ask whether the extension is there is told so by the session."""
+    planted.plant(core)
+    assert {"status", "fleet_status", "vacuum", "xid_rate", "fleet_citus_settings"} <= {*USING}
+    with db.connect(core.target(planted.DBNAME)) as session:
+        for name in USING:
+            with pytest.raises(errors.ExtensionMissingError):
+                session.dicts(name)
+            with pytest.raises(errors.ExtensionMissingError):
+                session.several("own_database", name)

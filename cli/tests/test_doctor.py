@@ -173,6 +173,28 @@ def test_a_feature_is_off() -> None:
     assert check.text == "lock walk is off: layout differs"
 
 
+def test_a_feature_is_not_checked_before_the_launcher_runs() -> None:
+    """No background worker slot is free, which is not the fault of any headers."""
+    features = tuple(
+        Feature(name, enabled=None, detail="private structures") for name in ("scout", "worker")
+    )
+    facts = samples.facts(
+        status=samples.status(launcher_pid=None), slots_of_others=8, features=features
+    )
+    check = found(facts, "features")
+    assert check.level is Level.NOTE
+    assert check.text == "not checked yet: scout, worker"
+    said = " ".join(line for each in diagnose(facts) for line in (each.text, *each.fix))
+    assert "headers" not in said
+    assert "max_worker_processes" in said
+    one_bad = (Feature("meter", enabled=False, detail=None), *features)
+    checks = diagnose(samples.facts(features=one_bad))
+    assert [each.level for each in checks if each.subject == "features"] == [
+        Level.NOTE,
+        Level.WARN,
+    ]
+
+
 @pytest.mark.parametrize(
     ("changed", "subject"),
     [

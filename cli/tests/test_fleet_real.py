@@ -299,7 +299,7 @@ def test_a_node_at_work_is_asked_three_times(
         found = reader.read(session)
     assert found.blocker is not None
     assert found.blocker.pid == pid
-    assert asked == [("fleet_extensions",), ("fleet_status", "fleet_node"), ("budget", "blockers")]
+    assert asked == [("extensions",), ("fleet_status", "fleet_node"), ("budget", "blockers")]
 
 
 @contextmanager

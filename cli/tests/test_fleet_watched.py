@@ -185,7 +185,6 @@ def page(*rows: Row, find: str = "", by: str = "", tables: TablesSeen | None = N
         "nav": (("/", "Fleet"),),
         "part": False,
         "who": None,
-        "may_sign_in": False,
         "said": "",
         "failed": False,
         "style": "/s",

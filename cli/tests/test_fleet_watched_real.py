@@ -181,14 +181,13 @@ def test_serve(pair: tuple[ThrowawayServer, ThrowawayServer], file: Path) -> Non
         assert serving.end() == 0
 
 
-def test_who_is_elsewhere_signs_in(file: Path, tmp_path: Path) -> None:
+def test_where_there_is_a_token_everybody_signs_in(file: Path, tmp_path: Path) -> None:
     options = ("--fleet", "--file", str(file), "--token-file", str(tmp_path / "token"))
     with Serving(*options) as serving:
-        status, _ = serving.get("/", Host="10.0.0.1")
-        assert status == 303
-        status, _ = serving.get(f"/node/{key('two')}/", Host="10.0.0.1")
-        assert status in (303, 404)
+        assert serving.get("/")[0] == 303
+        assert serving.get(f"/node/{key('two')}/")[0] in (303, 404)
         assert serving.get("/signin")[0] == 200
-        until(lambda: serving.get("/")[1].count(b"observe"))
-        status, _ = serving.get(f"/node/{key('two')}/", Host="10.0.0.1")
-        assert status == 303
+        cookie = serving.sign_in((tmp_path / "token").read_text())
+        until(lambda: serving.get("/", Cookie=cookie)[1].count(b"observe"))
+        assert serving.get(f"/node/{key('two')}/")[0] == 303
+        assert serving.get(f"/node/{key('two')}/", Cookie=cookie)[0] == 200

@@ -20,10 +20,16 @@ from pgsweep.tui.state import (
     handle_key,
     keys_of,
     next_interval,
+    seen,
     waiting_key,
 )
 
 SNAPSHOT = samples.snapshot()
+
+
+def asked(verb: Verb, pid: int) -> Question:
+    """Return the question about the vacuum of a process in SNAPSHOT."""
+    return Question(verb, next(row for row in SNAPSHOT.progress if row.pid == pid))
 
 
 def press(ui: UiState, *keys: str) -> tuple[UiState, Action]:
@@ -110,9 +116,9 @@ def test_cancel_needs_act() -> None:
 @pytest.mark.parametrize("key", ["C", "upper_c"])
 def test_cancel_asks_first(key: str) -> None:
     ui, action = press(UiState(act=True), key)
-    assert (ui.question, action) == (Question(Verb.CANCEL, 100), Action.NONE)
+    assert (ui.question, action) == (asked(Verb.CANCEL, 100), Action.NONE)
     ui, action = press(ui, "y")
-    assert (ui.question, action) == (Question(Verb.CANCEL, 100), Action.ACT)
+    assert (ui.question, action) == (asked(Verb.CANCEL, 100), Action.ACT)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +131,7 @@ def test_cancel_asks_first(key: str) -> None:
 )
 def test_steering_asks_first(key: str, verb: Verb) -> None:
     ui, action = press(UiState(act=True), key)
-    assert (ui.question, action) == (Question(verb, 100), Action.NONE)
+    assert (ui.question, action) == (asked(verb, 100), Action.NONE)
     assert "--act" in press(UiState(), key)[0].message
 
 
@@ -135,9 +141,39 @@ def test_anything_but_yes_is_no(key: str) -> None:
     assert (ui.question, action) == (None, Action.NONE)
 
 
+@pytest.mark.parametrize(
+    ("later", "stays"),
+    [
+        ({}, True),
+        ({"phase": "vacuuming heap", "done_pct": 80.0}, True),
+        ({"relid": 16402, "relname": "other"}, False),
+        ({"started_at": samples.NOW}, False),
+        ({"pid": 101}, False),
+    ],
+)
+def test_a_question_is_about_the_vacuum_that_was_shown(
+    later: dict[str, object], stays: bool
+) -> None:
+    """The process may go on to another table between C and y."""
+    ui, _ = press(replace(UiState(act=True), trouble="no data"), "C")
+    rows = (replace(asked(Verb.CANCEL, 100).row, **later),)  # type: ignore[arg-type]
+    ui = seen(ui, replace(SNAPSHOT, progress=rows))
+    assert ui.trouble == ""
+    assert (ui.question is not None) is stays
+    assert stays or ui.message.startswith("nothing was done: VACUUM of bench.pgbench_accounts")
+    assert handle_key(ui, "y", SNAPSHOT)[1] is (Action.ACT if stays else Action.NONE)
+
+
+def test_a_table_that_becomes_known_is_no_other_vacuum() -> None:
+    row = samples.progress(relid=None, relname=None)
+    ui = replace(UiState(act=True), question=Question(Verb.CANCEL, row))
+    known = replace(SNAPSHOT, progress=(samples.progress(),))
+    assert seen(ui, known).question is not None
+
+
 def test_a_parallel_worker_is_cancelled_by_its_leader() -> None:
     ui, _ = press(UiState(act=True), "down", "down", "C")
-    assert ui.question == Question(Verb.CANCEL, 200)
+    assert ui.question == asked(Verb.CANCEL, 200)
 
 
 def test_cancel_wants_a_running_vacuum() -> None:

@@ -137,6 +137,14 @@ def waiting_table(decision: str, late: bool = False) -> Table:
             "Mode is off although act is set (circuit breaker)",
         ),
         (_status(launcher_pid=None), State.CRITICAL, "launcher is not running"),
+        # What status calls a problem is not OK here.
+        (
+            _status(runs_save_error="No space left on device"),
+            State.WARNING,
+            "runs cannot be saved: No space left on device",
+        ),
+        (_status(decisions_dropped=1), State.WARNING, "memory was too small for all tables"),
+        (_status(databases_dropped=1), State.WARNING, "memory was too small for all tables"),
         ({"daemon_on": False}, State.WARNING, "autovacuum is off"),
         ({"daemon_on": False, "status": None}, State.CRITICAL, "autovacuum is off"),
         ({"counts_on": False}, State.CRITICAL, "track_counts is off"),

@@ -219,10 +219,10 @@ def test_a_hostile_name_is_harmless() -> None:
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
-        (Question(Verb.CANCEL, 100), " cancel {}? y/n"),
-        (Question(Verb.RELEASE, 100), " release {}? y/n"),
-        (Question(Verb.HURRY, 100), " let {} hurry, with no limit? y/n"),
-        (Question(Verb.SLOW, 100), " slow {} to half of what it does? y/n"),
+        (Question(Verb.CANCEL, samples.progress()), " cancel {}? y/n"),
+        (Question(Verb.RELEASE, samples.progress()), " release {}? y/n"),
+        (Question(Verb.HURRY, samples.progress()), " let {} hurry, with no limit? y/n"),
+        (Question(Verb.SLOW, samples.progress()), " slow {} to half of what it does? y/n"),
     ],
 )
 def test_footer_asks(question: Question, asked: str) -> None:

@@ -69,7 +69,6 @@ class Bench:
 
     def run(self, test: Callable[[Collector], Awaitable[None]]) -> None:
         async def life() -> None:
-            self.collector.start()
             try:
                 await test(self.collector)
             finally:

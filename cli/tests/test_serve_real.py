@@ -211,13 +211,16 @@ def test_fleet_counts_the_same_tables_as_due(
     write(
         real,
         "bare",
-        "DROP TABLE IF EXISTS early, late; "
+        "DROP TABLE IF EXISTS early, late, never; "
         "CREATE TABLE early (i int) WITH (autovacuum_vacuum_threshold = 20, "
-        "autovacuum_enabled = off, autovacuum_vacuum_scale_factor = 0.001); "
-        "CREATE TABLE late (LIKE early) WITH (autovacuum_enabled = off, fillfactor = 90, "
-        "autovacuum_vacuum_threshold = 1e6); "
+        "autovacuum_vacuum_scale_factor = 0.001); "
+        "CREATE TABLE late (LIKE early) WITH (fillfactor = 90, autovacuum_vacuum_threshold = 1e6); "
+        # Neither the table nor its TOAST table is vacuumed.
+        "CREATE TABLE never (i int, t text STORAGE EXTERNAL) WITH (autovacuum_enabled = off); "
         "INSERT INTO early SELECT generate_series(1, 100); ANALYZE early; DELETE FROM early; "
-        "INSERT INTO late SELECT generate_series(1, 100); ANALYZE late; DELETE FROM late",
+        "INSERT INTO late SELECT generate_series(1, 100); ANALYZE late; DELETE FROM late; "
+        "INSERT INTO never SELECT i, repeat('x', 3000) FROM generate_series(1, 100) AS i; "
+        "ANALYZE never; DELETE FROM never",
     )
     target = db.Target(host=str(real.folder), port=str(real.port), user="watcher", dbname="bare")
     with db.connect(target) as session:
@@ -229,7 +232,11 @@ def test_fleet_counts_the_same_tables_as_due(
             if not counted["due"] == seen == sum(row.due for row in rows):
                 # Statistics can come between the two. Then it is asked again.
                 return None
-            return {row.relname for row in rows if row.due} & {"early", "late"}
+            return {row.relname for row in rows if row.due} & {"early", "late", "never", toast}
+
+        where = "SELECT reltoastrelid::regclass::text FROM pg_class WHERE relname = 'never'"
+        toast = real.psql("bare", where).strip().partition(".")[2]
+        until(lambda: {"never", toast} <= {row.relname for row in session.dead_tuples(1000)})
 
         until(lambda: due() == {"early"})
         if session.version_num < 180000:

@@ -20,11 +20,16 @@ class Sessions:
     def __init__(self) -> None:
         self.opened: list[Sessions] = []
         self.closed: list[Sessions] = []
+        self.lost = False
 
     def connect(self, *_: Any, **__: Any) -> Sessions:
         """Open one, in any thread."""
         self.opened.append(self)
         return self
+
+    def is_lost(self) -> bool:
+        """Tell whether the servers have ended them."""
+        return self.lost
 
     def close(self) -> None:
         """Close one."""
@@ -44,6 +49,17 @@ def test_a_thousand_nodes_take_a_session_each(monkeypatch: pytest.MonkeyPatch) -
         assert len(sessions.opened) == NODES
         assert not sessions.closed
     assert len(sessions.closed) == NODES
+
+
+def test_a_session_that_the_server_has_ended_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Sessions()
+    monkeypatch.setattr(db, "connect", sessions.connect)
+    nodes = [node("n")]
+    with Seats() as seats:
+        assert seats.ask(nodes, lambda _, asked: asked.name, 60)[0].value == "n"
+        sessions.lost = True
+        assert seats.ask(nodes, lambda _, asked: asked.name, 60)[0].value == "n"
+    assert len(sessions.opened) == len(sessions.closed) == 2
 
 
 def test_without_reuse_a_session_ends_with_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:

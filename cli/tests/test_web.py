@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import stat
+import time
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pgsweep import compute, errors
 from pgsweep.model import Call, Snapshot, Step
 from pgsweep.render import grid
 from pgsweep.render.columns import progress_columns
-from pgsweep.serve import acts, diary, guard, html, signin, signing, views
+from pgsweep.serve import acts, diary, guard, html, pages, signin, signing, views
 
 HOSTILE = "\"><script>alert('x')</script>\x1b[31m&"
 TOKEN = "a token that is long enough"
@@ -41,7 +42,6 @@ def page(template: str, snapshot: Snapshot, acts: bool = True, **values: object)
         "nav": (("/", "Now"),),
         "part": False,
         "who": Who,
-        "may_sign_in": True,
         "said": "",
         "failed": False,
         "style": "/s",
@@ -92,6 +92,40 @@ def hostile_trial() -> views.Tried:
     """Return a trial with a table whose every name is an attack."""
     row = replace(samples.tried_table(), datname=HOSTILE, schemaname=HOSTILE, relname=HOSTILE)
     return views.Tried((row, replace(row, autovacuums=0, manual_vacuums=0)), samples.NOW, "observe")
+
+
+@pytest.mark.parametrize(
+    "zone", ["UTC", "Asia/Kolkata", "Asia/Kathmandu", "America/St_Johns", "Australia/Eucla"]
+)
+def test_a_day_has_its_own_hours(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    """The server counts by its own hours, which begin at half past in some zones."""
+    asked: list[datetime] = []
+    monkeypatch.setenv("TZ", zone)
+    monkeypatch.setattr("pgsweep.sources.span", lambda _, *times: asked.extend(times))
+    time.tzset()
+    try:
+        pages.read_day(Extension(), date(2026, 2, 10))  # type: ignore[arg-type]
+        begin, end = asked
+        assert end - begin == timedelta(hours=24)
+        assert (compute.full_hour(begin), compute.full_hour(end)) == (begin, end)
+        # Its title is made of it.
+        assert begin.astimezone().date() == date(2026, 2, 10)
+        assert (begin - timedelta(hours=1)).astimezone().date() == date(2026, 2, 9)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+class Extension:
+    """A session in a database that has the extension."""
+
+    extension = True
+
+    def views(self) -> Extension:
+        return self
+
+    def require_extension(self) -> None:
+        return
 
 
 @pytest.mark.parametrize("acts", [True, False])

@@ -11,10 +11,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 import browser
 from conftest import needs_extension, write
@@ -77,6 +85,15 @@ class Site:
     server: ThrowawayServer
     serving: Serving
     token: str
+    cookie: str
+
+    def context(self, chromium: Browser, **given: Any) -> BrowserContext:
+        """Return a browser in which somebody has signed in."""
+        found = chromium.new_context(**given)
+        name, _, value = self.cookie.partition("=")
+        found.add_cookies([{"name": name, "value": value, "url": self.at("/")}])
+        found.set_default_timeout(PATIENCE_MS)
+        return found
 
     def at(self, path: str) -> str:
         return f"http://{self.serving.address}{path}"
@@ -95,7 +112,8 @@ def serve(stack: ExitStack, server: ThrowawayServer, folder: Path) -> Site:
     token_file = folder / "token"
     arguments = (*server.flags("postgres"), "--act", "--token-file", str(token_file))
     serving = stack.enter_context(Serving(*arguments))
-    return Site(server, serving, token_file.read_text().strip())
+    token = token_file.read_text().strip()
+    return Site(server, serving, token, serving.sign_in(token))
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +136,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": DESK, "height": 900})
-    context.set_default_timeout(PATIENCE_MS)
+def page(chromium: Browser, site: Site) -> Iterator[Page]:
+    context = site.context(chromium, viewport={"width": DESK, "height": 900})
     found = context.new_page()
     yield found
     context.close()
@@ -133,6 +150,7 @@ def complete(page: Page) -> None:
 
 
 def sign_in(page: Page, site: Site) -> None:
+    page.context.clear_cookies()
     page.goto(site.at("/signin"))
     page.get_by_label("Token").fill(site.token)
     page.keyboard.press("Enter")
@@ -161,13 +179,13 @@ def complaints(page: Page) -> list[str]:
 def test_a_page_can_be_read_by_everybody(
     chromium: Browser, site: Site, name: str, width: int, dark: bool, tmp_path: Path
 ) -> None:
-    context = chromium.new_context(
+    context = site.context(
+        chromium,
         viewport={"width": width, "height": 900},
         color_scheme="dark" if dark else "light",
         is_mobile=width == PHONE,
         has_touch=width == PHONE,
     )
-    context.set_default_timeout(PATIENCE_MS)
     try:
         page = context.new_page()
         said = complaints(page)
@@ -291,8 +309,7 @@ def test_steering_with_clicks(page: Page, site: Site) -> None:
 
 
 def test_without_a_script(chromium: Browser, site: Site) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    context.set_default_timeout(PATIENCE_MS)
+    context = site.context(chromium, java_script_enabled=False)
     try:
         page = context.new_page()
         page.goto(site.at("/horizon"))
@@ -324,8 +341,7 @@ def test_many_tables(chromium: Browser, tmp_path_factory: pytest.TempPathFactory
             ids = f"{first}..{first + 999}"
             write(server, "postgres", f"DO $$ BEGIN {loop % ids}; END $$")
         site = serve(stack, server, tmp_path_factory.mktemp("many"))
-        context = chromium.new_context(viewport={"width": DESK, "height": 900})
-        context.set_default_timeout(PATIENCE_MS)
+        context = site.context(chromium, viewport={"width": DESK, "height": 900})
         stack.callback(context.close)
         page = context.new_page()
         for path in ("/", "/tables", "/next"):

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+import planted
 from conftest import needs_extension, until, write
 from pgsweep.lab.server import ThrowawayServer, default_pg_config
 from serving import Serving
@@ -109,8 +110,13 @@ class Real:
     server: ThrowawayServer
     serving: Serving
     token: str
+    cookie: str
 
     def client(self) -> Client:
+        """Return somebody who has signed in."""
+        return Client(self.serving.address, self.cookie)
+
+    def stranger(self) -> Client:
         return Client(self.serving.address)
 
 
@@ -135,7 +141,8 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
         server.psql("postgres", "SELECT sweep.hold('0')")
         arguments = (*server.flags("postgres"), "--act", "--token-file", str(token_file))
         serving = stack.enter_context(Serving(*arguments))
-        yield Real(server, serving, token_file.read_text().strip())
+        token = token_file.read_text().strip()
+        yield Real(server, serving, token, serving.sign_in(token))
 
 
 def relid(real: Real, name: str, dbname: str = "postgres") -> tuple[str, str]:
@@ -220,7 +227,7 @@ def test_nothing_else_is_there(real: Real) -> None:
 
 
 def test_metrics_are_still_there(real: Real) -> None:
-    assert "pgsweep_up 1.0" in real.client().get("/metrics", host="prometheus.example").text
+    assert "pgsweep_up 1.0" in real.stranger().get("/metrics", host="prometheus.example").text
 
 
 # -- who is refused ------------------------------------------------------------------
@@ -231,7 +238,7 @@ def test_a_name_that_was_made_to_lead_here(real: Real) -> None:
 
 
 def test_a_wrong_token(real: Real) -> None:
-    answer = real.client().post("/signin", {"token": "wrong", "to": "/"})
+    answer = real.stranger().post("/signin", {"token": "wrong", "to": "/"})
     assert answer.status == 403
     assert "set-cookie" not in answer.headers
 
@@ -239,7 +246,8 @@ def test_a_wrong_token(real: Real) -> None:
 def test_a_form_without_a_token(real: Real) -> None:
     pid = str(until(lambda: running(real)))
     for fields in ({"pid": pid}, {"pid": pid, "csrf": ""}, {"pid": pid, "csrf": "x" * 32}):
-        assert real.client().post("/act/cancel", fields).status == 403
+        for client in (real.client(), real.stranger()):
+            assert client.post("/act/cancel", fields).status == 403
 
 
 def test_a_form_of_another_site(real: Real) -> None:
@@ -330,6 +338,22 @@ def test_steering_a_vacuum(real: Real) -> None:
     until(lambda: int(real.server.psql("postgres", ended)) > 0)
 
 
+def test_the_first_button_after_idle_session_timeout(real: Real, tmp_path: Path) -> None:
+    real.server.psql("postgres", "CREATE ROLE idler LOGIN SUPERUSER")
+    # Longer than a busy machine takes from one statement of an act to the next.
+    real.server.psql("postgres", "ALTER ROLE idler SET idle_session_timeout = '4s'")
+    flags = real.server.flags("postgres")
+    arguments = (*flags, "-U", "idler", "--act", "--token-file", str(tmp_path / "token"))
+    sessions = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'idler'"
+    with Serving(*arguments) as serving:
+        client = Client(serving.address).sign_in((tmp_path / "token").read_text())
+        datid, oid = relid(real, "huge")
+        for _ in range(2):
+            said = client.act("/act/snooze", datid=datid, relid=oid, **{"for": "0"})
+            assert "good: it is not left alone" in said
+            until(lambda: int(real.server.psql("postgres", sessions)) == 0)
+
+
 def test_tables_are_vacuumed_and_left_alone(real: Real) -> None:
     client = real.client().sign_in(real.token)
     datid, oid = relid(real, "elsewhere", "other")
@@ -347,6 +371,22 @@ def test_tables_are_vacuumed_and_left_alone(real: Real) -> None:
         assert word in audited, word
     done = "SELECT count(*) FROM sweep.runs WHERE relname = 'elsewhere' AND reason ~ 'requested'"
     until(lambda: int(real.server.psql("other", done)) > 0)
+
+
+@pytest.mark.parametrize("act", ["vacuum", "snooze"])
+def test_no_button_runs_what_the_owner_of_a_database_planted(real: Real, act: str) -> None:
+    planted.plant(real.server)
+    client = real.client().sign_in(real.token)
+    datid, oid = relid(real, "pg_class", planted.DBNAME)
+    said = client.act(f"/act/{act}", datid=datid, relid=oid, **{"for": "2 h"})
+    assert planted.SAID not in said
+    assert "bad: extension" in said
+    assert "is not installed in database" in said
+    page = client.page(f"/table/{datid}/{oid}").text
+    assert planted.SAID not in page
+    # What would fail is not offered.
+    assert "/act/" not in page
+    assert "/act/" in client.page("/table/{}/{}".format(*relid(real, "huge"))).text
 
 
 # -- who keeps whom out ----------------------------------------------------------------
@@ -418,11 +458,26 @@ def test_who_goes_away_leaves_no_traceback(real: Real) -> None:
     assert not [line for line in real.serving.log[before:] if "traceback" in line]
 
 
-def test_a_proxy_says_for_whom_it_asks(real: Real) -> None:
-    client = real.client()
-    assert client.get("/", x_forwarded_for="10.0.0.7").status == 303
-    assert client.get("/?part=1", x_forwarded_for="10.0.0.7").status == 303
-    assert client.get("/", host="10.0.0.1").status == 303
+def test_where_there_is_a_token_nobody_is_let_in_for_his_address(real: Real) -> None:
+    """A proxy with its own defaults asks from here, for this address, and says not for whom."""
+    datid, oid = relid(real, "huge")
+    for path in (*PAGES, f"/table/{datid}/{oid}", "/cancel/1", "/?part=1"):
+        answer = real.stranger().get(path)
+        assert answer.status == 303, path
+        assert answer.headers["location"].startswith("/signin")
+        assert "Running vacuums" not in answer.text
+    assert real.stranger().get("/", cookie="pgsweep-0=x").status == 303
+    assert real.stranger().get("/signin").status == 200
+
+
+def test_without_a_token_only_this_machine_is_let_in(real: Real) -> None:
+    with Serving(*real.server.flags("postgres")) as serving:
+        client = Client(serving.address)
+        assert client.get("/").status == 200
+        assert client.get("/", x_forwarded_for="10.0.0.7").status == 403
+        assert client.get("/?part=1", x_forwarded_for="10.0.0.7").status == 403
+        assert client.get("/", host="10.0.0.1").status == 403
+        assert client.get("/signin").status == 404
 
 
 def test_without_act_there_is_nothing_to_press(real: Real, tmp_path: Path) -> None:

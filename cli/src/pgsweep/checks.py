@@ -235,7 +235,17 @@ def _features(facts: Facts) -> Iterator[Check]:
         fix = ("Nothing: they are validated when this server is promoted.",)
         yield Check(Level.NOTE, "features", f"not in use on a standby: {names}", fix)
         return
+    unchecked = [feature.feature for feature in off if feature.enabled is None]
+    if unchecked:
+        yield Check(
+            Level.NOTE,
+            "features",
+            f"not checked yet: {', '.join(unchecked)}",
+            ("Nothing: the launcher checks them when it starts.",),
+        )
     for feature in off:
+        if feature.enabled is None:
+            continue
         detail = f": {feature.detail}" if feature.detail else ""
         yield Check(
             Level.WARN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
@@ -290,6 +290,23 @@ def worst_holder(blockers: Sequence[Blocker], now: datetime) -> Blocker | None:
     return (old or list(blockers))[0]
 
 
+def sessions_wait(number: int) -> str:
+    """Return "1 session waits" or "2 sessions wait"."""
+    return "1 session waits" if number == 1 else f"{number:,} sessions wait"
+
+
+def behind_vacuums(progress: Iterable[Progress]) -> Iterator[str]:
+    """Return who waits for a vacuum that does not give way. All others end within a second."""
+    for row in progress:
+        kept = row.started_by in ("manual", "autovacuum_wraparound")
+        if row.waiters and kept and row.leader_pid is None:
+            kind = "anti-wraparound vacuum" if row.started_by != "manual" else row.command
+            yield (
+                f"{sessions_wait(row.waiters)} for the {kind} of {relation(row)}, "
+                f"process {row.pid}: see pgsweep explain"
+            )
+
+
 def problems(report: StatusReport) -> tuple[str, ...]:
     """Return what needs attention, the worst first. It is empty when all is well."""
     return server_problems(
@@ -299,6 +316,7 @@ def problems(report: StatusReport) -> tuple[str, ...]:
         worst_holder(report.blockers or (), report.server.now),
         overdue(report.queue or ()),
         report.last_hour,
+        report.progress,
     )
 
 
@@ -309,6 +327,7 @@ def server_problems(
     holder: Blocker | None,
     waiting: Sequence[Waiting] = (),
     last_hour: LastHour | None = None,
+    progress: Sequence[Progress] = (),
 ) -> tuple[str, ...]:
     """Return the same by parts, of which those that were not read are left out.
 
@@ -337,6 +356,7 @@ def server_problems(
         worst = waiting[0]
         why = f": {worst.waiting_for}" if worst.waiting_for else ""
         found.append(overdue_text(len(waiting), worst, worst.score or 0.0, why))
+    found.extend(behind_vacuums(progress))
     if holder is not None and is_old(holder, server.now):
         found.append(
             f"horizon held by {described(holder, server.dbname)}{held_for(holder, server.now)}: "

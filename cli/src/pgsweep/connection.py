@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import select
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -229,6 +230,23 @@ class ReadOnlyConnection(Connection):
         # too.
         self._conn.pgconn.notice_handler = self._on_notice
 
+    def is_lost(self) -> bool:
+        """Return whether the server has ended the session. It is not asked, so this takes no time.
+
+        It does so after idle_session_timeout, for one. It is no news that something has come: that
+        can be a notice.
+        """
+        server = self._conn.pgconn
+        with suppress(psycopg.Error):
+            # select() would not do: its descriptors end at 1023, and a fleet may have more nodes.
+            come = select.poll()
+            come.register(server.socket, select.POLLIN)
+            while server.status == pq.ConnStatus.OK:
+                if not come.poll(0):
+                    return False
+                server.consume_input()
+        return True
+
     def again(self: Reader) -> Reader:
         """Return a new connection made with the same parameters and password."""
         return type(self)(self._parameters)
@@ -306,7 +324,7 @@ class ReadOnlyConnection(Connection):
 
         There is a list for each statement in them.
         """
-        text = b";\n".join(queries.text(name, self.version_num) for name in asked)
+        text = b";\n".join(map(self._text, asked))
 
         def read(cur: psycopg.Cursor[dict[str, Any]]) -> list[list[dict[str, Any]]]:
             found = [cur.execute(text).fetchall()]
@@ -387,11 +405,15 @@ class ReadOnlyConnection(Connection):
         found = answer.error_field(field) if answer else None
         return names.readable(bytes(found), self._encoding) if found else None
 
+    def _text(self, name: str) -> bytes:
+        """Return the SQL of queries/<name>.sql, which is asked next."""
+        return queries.text(name, self.version_num)
+
     def _ask(
         self, name: str, row_factory: RowFactory[Row], params: Mapping[str, Any] | None
     ) -> list[Row]:
         """Return all rows."""
-        query = queries.text(name, self.version_num)
+        query = self._text(name)
         return self._patiently(row_factory, lambda cur: cur.execute(query, params).fetchall())
 
     def _patiently(

@@ -46,12 +46,14 @@ def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> C
         time.sleep(seconds)
     relations = session.rows("core_relations", Relation, which)
     holders = session.rows("core_holders", Holder)
+    locks = session.rows("core_locks", Lock, which)
     return CoreFacts(
         version_num=session.version_num,
         settings=settings(session),
         relations=relations,
         holders=holders,
-        locks=session.rows("core_locks", Lock, which),
+        locks=tuple(lock for lock in locks if lock.granted),
+        waits=tuple(lock for lock in locks if not lock.granted),
         vacuums=session.rows("core_vacuums", Vacuum),
         databases=databases(session),
         xid_rate=_measured_xid_rate(session, first_xid) if seconds > 0 else xid_rate(session),

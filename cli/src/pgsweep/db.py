@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from pgsweep import errors, model
+from pgsweep import errors, model, queries
 from pgsweep.compute import QUEUE_LIMIT, known_since, version_tuple, with_due, within
 from pgsweep.connection import ReadOnlyConnection, Target
 
@@ -146,6 +146,8 @@ class Session(ReadOnlyConnection):
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         super().__init__(parameters)
         self._views: Views | None = None
+        # Whether it is known that the extension is in this database.
+        self._installed = False
         # The function that is being called to act.
         self._acting: str | None = None
 
@@ -279,7 +281,14 @@ class Session(ReadOnlyConnection):
         """Return what there is of the extension. It is looked up once, unless asked for again."""
         if self._views is None or again:
             self._views = self.rows("views", Views)[0]
+            self._installed = self._views.extension
         return self._views
+
+    def extension_version(self) -> str | None:
+        """Return the version of the extension in this database, or None if it is not there."""
+        found = {row["extname"]: row["extversion"] for row in self.dicts("extensions")}
+        self._installed = "pg_sweep" in found
+        return found.get("pg_sweep")
 
     def tables(self, relid: int | None = None) -> tuple[Table, ...]:
         """Return the tables of this database, or one of them, from sweep.tables."""
@@ -366,13 +375,18 @@ class Session(ReadOnlyConnection):
     # -- whether it fits -----------------------------------------------------
 
     def require_installed(self) -> None:
-        """Raise unless the extension is in this database.
-
-        Nothing of schema sweep is used before that is known. Where the extension is missing, the
-        owner of the database may have planted it.
-        """
-        if not (self.views().extension or self.views(again=True).extension):
+        """Raise unless the extension is in this database."""
+        if not (self._installed or self.views(again=True).extension):
             raise self.extension_missing()
+
+    def _text(self, name: str) -> bytes:
+        """Return a query. Nothing of the extension is used before it is known to be there.
+
+        Where it is missing, the owner of the database may have planted another schema sweep.
+        """
+        if queries.uses_extension(name):
+            self.require_installed()
+        return super()._text(name)
 
     def require_extension(self) -> None:
         """Raise unless extension, library and this command fit each other."""
@@ -457,6 +471,9 @@ class Session(ReadOnlyConnection):
 
     def _act(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
         self.require_own_session()
+        # A session may be old, and the extension gone.
+        self._installed = False
+        self.require_installed()
         self.notices.clear()
         self._acting = ACTS[name]
         try:

@@ -254,6 +254,10 @@ def _switches(watched: Watched) -> Iterator[tuple[State, str]]:
         yield state, "autovacuum is off"
     if status is None or server.in_recovery:
         return
+    if status.runs_save_error:
+        yield State.WARNING, f"runs cannot be saved: {status.runs_save_error}"
+    if status.decisions_dropped or status.databases_dropped:
+        yield State.WARNING, "pg_sweep's shared memory was too small for all tables"
     if status.effective_mode != status.mode:
         why = f" ({status.reason})" if status.reason else ""
         state = State.CRITICAL if status.recent_crashes else State.WARNING

@@ -152,6 +152,18 @@ def progress(session: Session) -> Answer[Progress]:
     return Answer(core_views.progress(session), tuple(said))
 
 
+def require_running(session: Session, row: Progress) -> None:
+    """Raise unless that vacuum still runs. Its process may have gone on to another table."""
+    now = next((found for found in session.progress() if found.pid == row.pid), None)
+    if now is None:
+        raise errors.UsageError(f"process {row.pid} is not running a vacuum any more")
+    if not now.is_run_of(row):
+        raise errors.UsageError(
+            f"process {row.pid} has begun another vacuum meanwhile",
+            "Look again with pgsweep progress.",
+        )
+
+
 def waiting(session: Session) -> tuple[Waiting, ...] | None:
     """Return the tables to be vacuumed next.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, output, question
+from pgsweep import db, errors, output, question, sources
 from pgsweep.commands.options import Json, Yes, with_target
 from pgsweep.model import Progress
 from pgsweep.render import acts, as_json
@@ -42,11 +42,7 @@ def cancel(
             if not question.confirmed("Cancel it?"):
                 output.note("not cancelled")
                 return 1
-            if _running(session, pid).started_at != row.started_at:
-                raise errors.UsageError(
-                    f"process {pid} has begun another vacuum meanwhile",
-                    "Look again with pgsweep progress.",
-                )
+            sources.require_running(session, row)
         done, said = session.cancel(pid, snooze)
         dbname = session.dbname
     if not done:

@@ -6,9 +6,10 @@ All of it is pure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pgsweep.core import words
 from pgsweep.model import Blocker
 
 if TYPE_CHECKING:
@@ -29,6 +30,46 @@ def identifier(value: str) -> str:
     if plain.isascii() and plain.isalnum() and value == value.lower() and not value[0].isdigit():
         return value
     return '"' + value.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A vacuum that others wait for. To end one of those would help nobody."""
+
+    pid: int
+    query: str | None
+
+    @property
+    def forced(self) -> bool:
+        """Tell whether it is there to prevent wraparound."""
+        return words.WRAPAROUND in (self.query or "")
+
+    @property
+    def gives_way(self) -> bool:
+        """Tell whether it ends by itself as soon as somebody has waited for deadlock_timeout."""
+        return (self.query or "").startswith("autovacuum:") and not self.forced
+
+    @property
+    def said(self) -> str:
+        """Return what it is."""
+        query = f" ({words.query(self.query)})" if self.query else ""
+        return f"the vacuum of process {self.pid}{query}"
+
+    @property
+    def fix(self) -> str:
+        """Return the statement that ends it."""
+        return f"SELECT pg_cancel_backend({self.pid});"
+
+    @property
+    def risk(self) -> str:
+        """Return what that costs."""
+        again = ", and autovacuum begins it again: it prevents wraparound"
+        return f"what the vacuum has done so far is lost{again if self.forced else ''}"
+
+    @property
+    def waited_for(self) -> str:
+        """Return the same, of somebody who waits for it."""
+        return f"it only waits for {self.said}. If you end the vacuum, {self.risk}"
 
 
 def blockers(holders: Iterable[Holder], dbname: str) -> tuple[Blocker, ...]:
@@ -178,6 +219,9 @@ def _withholds(kind: str, holder: Holder, catalogs_only: bool, dbname: str) -> s
 def _remedy(kind: str, holder: Holder) -> tuple[str, str]:
     """Return the statement that ends it, and what that costs."""
     pid = holder.pid
+    if holder.behind is not None:
+        ahead = Ahead(holder.behind, holder.behind_query)
+        return ahead.fix, ahead.waited_for
     if kind == "prepared transaction":
         return _prepared(holder)
     if kind in ("physical slot", "logical slot"):

@@ -117,6 +117,7 @@ def _of_table(facts: CoreFacts, judged: Judged, holding: Sequence[Blocker]) -> I
         # The vacuum that would be proposed runs already.
         yield replace(finding, fix="", risk="") if running else finding
     yield from held
+    yield from obstacles.behind(facts, judged)
     if facts.server.in_recovery:
         yield not_due.standby(judged)
         return

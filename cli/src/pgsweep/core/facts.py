@@ -70,11 +70,14 @@ class Holder:
     catalog_xid_age: int | None
     since: datetime | None
     query: str | None
+    # The process of the vacuum that it waits for, itself or behind others.
+    behind: int | None = None
+    behind_query: str | None = None
 
 
 @dataclass(frozen=True)
 class Lock:
-    """A lock that is held on a table of this database. A vacuum would have to wait for it."""
+    """A lock on a table of this database: one that a vacuum would have to wait for, or a wait."""
 
     relid: int
     # None means that a prepared transaction holds it.
@@ -87,6 +90,11 @@ class Lock:
     state: str | None
     since: datetime | None
     query: str | None
+    granted: bool = True
+    # The process of the vacuum that it waits for, itself or behind others, and that one's table.
+    behind: int | None = None
+    behind_relid: int | None = None
+    behind_query: str | None = None
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,9 @@ class CoreFacts:
     settings: dict[str, str]
     relations: tuple[Relation, ...] = ()
     holders: tuple[Holder, ...] = ()
+    # Those that are held, and those that are waited for.
     locks: tuple[Lock, ...] = ()
+    waits: tuple[Lock, ...] = ()
     vacuums: tuple[Vacuum, ...] = ()
     databases: tuple[DatabaseAge, ...] = ()
     xid_rate: XidRate | None = None

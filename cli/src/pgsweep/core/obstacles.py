@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pgsweep import compute
 from pgsweep.core import words
-from pgsweep.core.blockers import literal
+from pgsweep.core.blockers import Ahead, literal
 from pgsweep.core.finding import VACUUM_RISK, finding
 from pgsweep.core.tables import reason_of
 
@@ -42,6 +42,31 @@ def being_vacuumed(judged: Judged, vacuum: Vacuum) -> Finding:
         compute.sentences(f"{vacuum.phase or 'starting'}{since}", reason_of(judged)),
         "",
         "",
+    )
+
+
+def behind(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
+    """Return the finding that users wait for the table because of a vacuum, of it or another."""
+    relid = judged.relation.relid
+    waits = [lock for lock in facts.waits if lock.relid == relid and lock.behind is not None]
+    if not waits:
+        return
+    # Who waits without a time is somebody whose session this role may not see.
+    first = min(waits, key=lambda lock: lock.since or facts.server.now)
+    assert first.behind is not None
+    ahead = Ahead(first.behind, first.behind_query)
+    since = f" for {words.span(facts.server.now - first.since)}" if first.since else ""
+    query = f", query: {words.query(first.query)}" if first.query else ""
+    yield finding(
+        judged,
+        90,
+        "being vacuumed" if first.behind_relid == relid else "its users wait for a vacuum",
+        f"{compute.sessions_wait(len({lock.pid for lock in waits}))} for the table "
+        f"because of {ahead.said}",
+        f"the first is process {first.pid}{since}{query}",
+        ahead.fix,
+        ahead.risk,
+        shared=f"behind {ahead.pid}",
     )
 
 
@@ -80,14 +105,17 @@ def _locked(facts: CoreFacts, judged: Judged, lock: Lock) -> Finding:
     idle = (lock.state or "").startswith("idle in transaction")
     call = "pg_terminate_backend" if idle else "pg_cancel_backend"
     query = f", query: {words.query(lock.query)}" if lock.query else ""
+    ahead = Ahead(lock.behind, lock.behind_query) if lock.behind is not None else None
     return finding(
         judged,
         58,
         "due, and not vacuumed",
         f"locked by process {lock.pid}",
         f"{lock.mode}{since}{who}{app}{f', {lock.state}' if lock.state else ''}{query}",
-        f"SELECT {call}({lock.pid});",
-        "the session's uncommitted work is rolled back and its client loses the connection"
+        ahead.fix if ahead else f"SELECT {call}({lock.pid});",
+        ahead.waited_for
+        if ahead
+        else "the session's uncommitted work is rolled back and its client loses the connection"
         if idle
         else "its statement fails and its transaction is rolled back",
     )

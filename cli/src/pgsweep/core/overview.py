@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pgsweep import compute
-from pgsweep.core.blockers import blockers, described
+from pgsweep.core.blockers import Ahead, blockers, described
 from pgsweep.core.options import boolean
 from pgsweep.core.tables import HEAPS, judge
 
@@ -84,6 +84,15 @@ def _problems(
         found.append(
             f"horizon held by {described(blocker, facts.server.dbname)}: see pgsweep blockers"
         )
+    behind = {
+        lock.pid: Ahead(lock.behind, lock.behind_query)
+        for lock in facts.waits
+        if lock.behind is not None
+    }
+    for ahead in sorted(set(behind.values()), key=lambda each: each.pid):
+        if not ahead.gives_way:
+            waiting = compute.sessions_wait(list(behind.values()).count(ahead))
+            found.append(f"{waiting} for {ahead.said}: see pgsweep explain")
     if busy:
         found.append("all autovacuum workers are busy while tables are due: see pgsweep explain")
     return tuple(found)

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pgsweep.core import words
 from pgsweep.model import Progress, Run
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _UNKNOWN: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Progress))
 _UNKNOWN_RUN: dict[str, Any] = dict.fromkeys(field.name for field in dataclasses.fields(Run))
-WRAPAROUND = "(to prevent wraparound)"
 
 
 def progress(rows: Iterable[RunningVacuum]) -> tuple[Progress, ...]:
@@ -44,7 +44,7 @@ def started_by(row: RunningVacuum) -> str | None:
     if row.backend_type is None:
         return None
     if row.backend_type == "autovacuum worker":
-        forced = WRAPAROUND in (row.query or "")
+        forced = words.WRAPAROUND in (row.query or "")
         return "autovacuum_wraparound" if forced else "autovacuum"
     return "sweep" if row.backend_type.startswith("sweep") else "manual"
 

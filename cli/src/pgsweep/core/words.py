@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 QUERY_ROOM = 60
+# What core's worker says of a vacuum that gives way to nobody.
+WRAPAROUND = "(to prevent wraparound)"
 
 
 def query(text: str) -> str:

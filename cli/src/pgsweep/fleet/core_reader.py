@@ -103,11 +103,16 @@ def _counts(session: Session, parts: _Parts) -> tuple[dict[str, Any], _Counts]:
         rate = rates.since_checkpoint(checkpoint, now)
     own, there = there[: len(about.QUERIES)], there[len(about.QUERIES) :]
     shown, ((role,), *found) = there[: len(shows)], there[len(shows) :]
-    due = parts.read(
-        "due tables",
-        lambda: _due(session, session.dicts("fleet_dead") if dead is None else dead, shown),
+    said = about.row(own)
+    due = (
+        parts.read(
+            "due tables",
+            lambda: _due(session, session.dicts("fleet_dead") if dead is None else dead, shown),
+        )
+        if said["autovacuum"]
+        else 0
     )
-    return about.row(own), _Counts(
+    return said, _Counts(
         **role,
         vacuums=sum(row["vacuums"] for (row,) in found[:VACUUMS]),
         holders=any(found[VACUUMS:]),

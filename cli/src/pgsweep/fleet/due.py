@@ -7,9 +7,10 @@ autovacuum.c.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any
 
-from pgsweep.core.options import number_of, parse
+from pgsweep.core.options import boolean, number_of, parse
 
 # One row more than this, and they were not all read.
 MOST_ROWS = 500
@@ -26,19 +27,26 @@ def settings_of(version_num: int) -> tuple[str, ...]:
 def due(rows: Iterable[Mapping[str, Any]], shown: Iterable[Mapping[str, str]]) -> int:
     """Return how many of the rows of fleet_dead.sql are due, by the rows of SHOW."""
     server = {name: float(value) for row in shown for name, value in row.items()}
-    return sum(row["dead_tuples"] > _threshold(row, server) for row in rows)
+    found = tuple(rows)
+    # A TOAST table without options of its own goes by its main table's.
+    of_toast = {row["reltoastrelid"]: row["reloptions"] for row in found}
+    return sum(
+        row["dead_tuples"]
+        > _threshold(row["reltuples"], parse(row["reloptions"] or of_toast.get(row["oid"])), server)
+        for row in found
+    )
 
 
-def _threshold(row: Mapping[str, Any], server: Mapping[str, float]) -> float:
-    own = {name: number_of(value) for name, value in parse(row["reloptions"]).items()}
+def _threshold(reltuples: float, own: Mapping[str, str], server: Mapping[str, float]) -> float:
+    if not boolean(own.get("autovacuum_enabled"), default=True):
+        return inf
 
     def number(name: str) -> float | None:
-        value = own.get(name)
+        value = number_of(own.get(name))
         return server.get(name) if value is None else value
 
     threshold, scale_factor = (number(name) or 0.0 for name in SETTINGS)
     # A table that was never vacuumed counts as empty.
-    reltuples: float = max(row["reltuples"], 0.0)
-    found = threshold + scale_factor * reltuples
+    found = threshold + scale_factor * max(reltuples, 0.0)
     largest = number(LARGEST)
     return found if largest is None or largest < 0 else min(found, largest)

@@ -24,15 +24,7 @@ def read(session: Session) -> NodeReading:
 
     Many nodes are asked at the same time. So it is done by as few questions as can be.
     """
-    # Nothing of schema sweep is used before it is known whose it is.
-    version = next(
-        (
-            row["extversion"]
-            for row in session.dicts("fleet_extensions")
-            if row["extname"] == "pg_sweep"
-        ),
-        None,
-    )
+    version = session.extension_version()
     if version is None:
         # Most fleets have it everywhere, and need not load this.
         from pgsweep.fleet import core_reader

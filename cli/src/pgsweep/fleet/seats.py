@@ -86,6 +86,9 @@ class Seats:
             session = self._free.pop(node, None)
         kept: Session | None = None
         try:
+            if session is not None and session.is_lost():
+                session.close()
+                session = None
             if session is None:
                 session = db.connect(target_of(node), extra=db.KEEPALIVES)
             if not deadline.left:

@@ -136,7 +136,8 @@ class Feature:
     """A row of sweep.features."""
 
     feature: str
-    enabled: bool
+    # None means that it was not checked yet.
+    enabled: bool | None
     detail: str | None
 
 

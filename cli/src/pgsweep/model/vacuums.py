@@ -48,6 +48,13 @@ class Progress:
     pages: int | None
     parallel_workers: int | None
 
+    def is_run_of(self, other: Progress) -> bool:
+        """Return whether both are the same vacuum. Its process goes on to others."""
+        if (self.pid, self.started_at) != (other.pid, other.started_at):
+            return False
+        # A process says that it vacuums before it says what.
+        return other.relid is None or (self.datid, self.relid) == (other.datid, other.relid)
+
 
 @dataclass(frozen=True)
 class Run:

@@ -22,3 +22,10 @@ def text(name: str, version_num: int) -> bytes:
 
     query = resources.files("pgsweep.queries").joinpath(f"{name}.sql").read_text("utf-8")
     return "".join(line for line in query.splitlines(keepends=True) if fits(line.rstrip())).encode()
+
+
+@cache
+def uses_extension(name: str) -> bool:
+    """Return whether the SQL names anything of the extension, and not only in a string."""
+    query = resources.files("pgsweep.queries").joinpath(f"{name}.sql").read_text("utf-8")
+    return bool(re.search(r"\bsweep(_internal)?\.", re.sub(r"--.*|'[^']*'", "", query)))

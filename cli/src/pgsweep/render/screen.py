@@ -172,7 +172,7 @@ def panel_title(
 def footer(snapshot: Snapshot | None, ui: UiState, width: int) -> Text:
     """Return the last line: a question, a message, what is typed, or the keys."""
     if ui.question is not None:
-        question = _question(ui.question, snapshot)
+        question = _question(ui.question)
         return Text(text.cut(question, width), style="bold black on yellow", no_wrap=True)
     if ui.typing:
         typed = f" /{text.printable(ui.filter)}█   Enter keeps the filter, Esc drops it"
@@ -208,12 +208,9 @@ def _keys(snapshot: Snapshot | None, ui: UiState) -> list[tuple[str, str]]:
     return [*keys, ("+/-", "refresh")]
 
 
-def _question(asked: Question, snapshot: Snapshot | None) -> str:
-    name = f"process {asked.pid}"
-    for row in snapshot.progress if snapshot else ():
-        if row.pid == asked.pid:
-            name = f"vacuum of {compute.relation(row)} (process {row.pid})"
-    name = text.printable(name)
+def _question(asked: Question) -> str:
+    row = asked.row
+    name = text.printable(f"vacuum of {compute.relation(row)} (process {row.pid})")
     if asked.verb is Verb.SLOW:
         return f" slow {name} to half of what it does? y/n"
     if asked.verb is Verb.HURRY:

@@ -62,9 +62,6 @@ def application(
 
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
-        collector.start()
-        for desk in desks:
-            desk.start()
         diary = asyncio.create_task(keep(pages.diary, pages.desk))
         yield
         diary.cancel()
@@ -96,7 +93,6 @@ def fleet_application(lookout: Lookout, sign_in: SignIn | None, hosts: Iterable[
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
         lookout.start()
-        pages.desk.start()
         tasks = [asyncio.create_task(each) for each in (keep_log(lookout), nodes.keep())]
         yield
         for task in tasks:

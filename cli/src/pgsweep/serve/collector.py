@@ -39,10 +39,6 @@ class Collector:
         self._source = _Source(open_session, reader, session)
         self._worker = Worker("pgsweep-collect", self._source.close)
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._worker.start()
-
     async def stop(self, patience_s: float) -> None:
         """End the session, unless the server takes longer than that to let go of it."""
         await self._worker.stop(patience_s)

@@ -1,7 +1,8 @@
-"""Asks the server for the pages, in one thread and one session of their own.
+"""Asks the server for the pages, in a few threads, each with a session of its own.
 
 Whoever looks at the same thing at the same time shares an answer, and one that is young enough
-serves again. What is asked for by a button is done once, and never again by itself.
+serves again. What is slow to read holds up one thread, and the others go on. What is asked for by a
+button is done once, and never again by itself.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ T = TypeVar("T")
 # So many different things are remembered, or waited for, at a time.
 REMEMBERED = 64
 WAITED_FOR = 32
+# So many things are read at a time.
+SEATS = 4
 # Whether the extension came or went is looked up as often as that, in seconds.
 LOOK_AGAIN_S = 10.0
 
@@ -31,23 +34,16 @@ class BusyError(errors.PgsweepError):
 
 
 class Desk:
-    """The session of the pages. A lost one is made again."""
+    """What was read for the pages, and the seats that read it."""
 
     def __init__(self, open_session: Callable[[], Session]) -> None:
-        self._open = open_session
-        self._session: Session | None = None
-        self._views_at = 0.0
-        self._worker = Worker("pgsweep-pages", self._close)
+        self._seats = [_Seat(open_session, keeps=number == 0) for number in range(SEATS)]
         self._known: dict[Hashable, tuple[float, Any]] = {}
         self._pending: dict[Hashable, asyncio.Future[Any]] = {}
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._worker.start()
-
     async def stop(self, patience_s: float) -> None:
-        """End the session, unless the server takes longer than that to let go of it."""
-        await self._worker.stop(patience_s)
+        """End the sessions, unless the server takes longer than that to let go of them."""
+        await asyncio.gather(*(seat.worker.stop(patience_s) for seat in self._seats))
 
     async def look(
         self, key: Hashable, read: Callable[[Session], T], max_age_s: float, patience_s: float
@@ -61,7 +57,9 @@ class Desk:
         if pending is None:
             if len(self._pending) >= WAITED_FOR:
                 raise BusyError("too many pages are being read", "Try again in a moment.")
-            pending = self._worker.do(lambda: self._read(read))
+            # The first of those with least to do, which has a session already.
+            seat = min(self._seats, key=lambda each: each.worker.waiting)
+            pending = seat.worker.do(lambda: seat.read(read))
             self._pending[key] = pending
             pending.add_done_callback(lambda done: self._took(key, done))
         try:
@@ -70,9 +68,14 @@ class Desk:
             raise BusyError(f"the server did not answer within {patience_s:g} s") from None
 
     async def act(self, do: Callable[[Session], T], patience_s: float) -> T:
-        """Return what `do` returned. It is not tried again if the connection is lost."""
+        """Return what `do` returned. It is not tried again if the connection is lost.
+
+        It is always done by the seat that keeps its session, for slow and hurry last as long as
+        that.
+        """
+        seat = self._seats[0]
         try:
-            return await asyncio.wait_for(self._worker.do(lambda: self._do(do)), patience_s)
+            return await asyncio.wait_for(seat.worker.do(lambda: seat.do(do)), patience_s)
         except asyncio.TimeoutError:
             raise BusyError(
                 f"the server did not answer within {patience_s:g} s", "Look whether it was done."
@@ -91,18 +94,38 @@ class Desk:
         while len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
 
-    # -- in the thread ---------------------------------------------------------
 
-    def _read(self, read: Callable[[Session], T]) -> T:
-        if self._session is not None:
-            try:
-                return self._do(read)
-            except errors.ConnectionLostError:
-                # The server was restarted meanwhile, perhaps.
-                pass
-        return self._do(read)
+class _Seat:
+    """A thread and its session, which is made when it is needed. A lost one is made again.
 
-    def _do(self, do: Callable[[Session], T]) -> T:
+    One that does not keep its session ends it after each reading. All but `worker` is for the
+    thread.
+    """
+
+    def __init__(self, open_session: Callable[[], Session], keeps: bool) -> None:
+        self._open, self._keeps = open_session, keeps
+        self._session: Session | None = None
+        self._views_at = 0.0
+        self.worker = Worker("pgsweep-pages", self._close)
+
+    def read(self, read: Callable[[Session], T]) -> T:
+        """Return what was read, if need be on a new connection."""
+        try:
+            if self._session is not None:
+                try:
+                    return self.do(read)
+                except errors.ConnectionLostError:
+                    # The server was restarted meanwhile, perhaps.
+                    pass
+            return self.do(read)
+        finally:
+            if not self._keeps:
+                self._close()
+
+    def do(self, do: Callable[[Session], T]) -> T:
+        """Return what `do` returned, which is called once."""
+        if self._session is not None and self._session.is_lost():
+            self._close()
         try:
             if self._session is None:
                 self._session = self._open()

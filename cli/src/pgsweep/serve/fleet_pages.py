@@ -46,10 +46,6 @@ class TablesDesk:
         self._last: TablesSeen | None = None
         self._at = 0.0
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._worker.start()
-
     async def stop(self, patience_s: float) -> None:
         """End the thread, unless it takes longer than that."""
         await self._worker.stop(patience_s)

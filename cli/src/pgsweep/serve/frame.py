@@ -26,7 +26,7 @@ Nav = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Who:
-    """Who looks: somebody on this machine, or who has signed in, or both."""
+    """Who looks: somebody on this machine or, where there is a token, who has signed in."""
 
     visitor: Visitor | None
     # Whether buttons are shown.
@@ -62,13 +62,15 @@ class Frame:
         self.sign_in, self.acts, self.nav, self.base, self.node = sign_in, acts, nav, base, node
 
     def who(self, request: Request) -> Who | None:
-        """Return who looks. None means that nobody may who looks like this."""
-        visitor = None
-        if self.sign_in is not None:
-            visitor = self.sign_in.visitor(request.cookies.get(self.sign_in.cookie))
-        if visitor is None and not is_here(request.scope):
-            return None
-        return Who(visitor, self.acts and visitor is not None)
+        """Return who looks. None means that nobody may who looks like this.
+
+        Where there is a token, nobody is let in for his address. A proxy on this machine may ask
+        from here for everybody.
+        """
+        if self.sign_in is None:
+            return Who(None, acts=False) if is_here(request.scope) else None
+        visitor = self.sign_in.visitor(request.cookies.get(self.sign_in.cookie))
+        return Who(visitor, self.acts) if visitor is not None else None
 
     def turned_away(self, request: Request) -> Response:
         """Return the answer for those who may not look."""
@@ -101,7 +103,6 @@ class Frame:
             "nav": self.nav,
             "part": part,
             "who": who,
-            "may_sign_in": self.sign_in is not None and self.acts,
             "said": said,
             "failed": failed,
             "style": address("style.css"),

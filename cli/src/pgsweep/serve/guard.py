@@ -79,7 +79,8 @@ class Guard:
 def is_here(scope: Scope) -> bool:
     """Return whether a request comes from this machine, and was meant for it.
 
-    A proxy on this machine that does not say for whom it asks has another name in the header Host.
+    A proxy on this machine that does not say for whom it asks may look the same. So this lets in
+    where there is no token only.
     """
     client = scope.get("client")
     if not _is_loopback(client[0] if client else ""):

@@ -81,7 +81,6 @@ class NodePages:
             self._end(min(self._open, key=lambda each: self._open[each].used_at))
         desk = Desk(lambda: _session(node))
         pages = Pages(desk, self._sign_in, acts=False, base=f"/node/{name}", node=node.name)
-        desk.start()
         self._open[name] = _Open(node, desk, Router(routes=pages.routes()), 0.0)
         return self._open[name]
 

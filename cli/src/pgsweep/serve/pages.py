@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pgsweep import errors, sources
+from pgsweep import compute, errors, sources
 from pgsweep.report import live_model
 from pgsweep.serve import draw, views
 from pgsweep.serve.desk import BusyError
@@ -221,9 +221,14 @@ def today() -> date:
     return datetime.now(timezone.utc).astimezone().date()
 
 
-def midnight(day: date) -> datetime:
-    """Return when a day begins here."""
-    return datetime(day.year, day.month, day.day).astimezone()
+def first_hour(day: date) -> datetime:
+    """Return when the first of the server's hours begins that begin on a day here.
+
+    In some zones none of them begins at midnight.
+    """
+    midnight = datetime(day.year, day.month, day.day).astimezone()
+    begun = compute.full_hour(midnight)
+    return begun if begun == midnight else begun + timedelta(hours=1)
 
 
 def neighbours(day: date | None) -> Values:
@@ -248,7 +253,7 @@ def read_day(session: Session, wanted: date | None) -> Day:
     session.require_extension()
     if wanted is None:
         return sources.day(session)
-    return sources.span(session, midnight(wanted), midnight(wanted + ONE_DAY))
+    return sources.span(session, first_hour(wanted), first_hour(wanted + ONE_DAY))
 
 
 def oid(text: str) -> int:

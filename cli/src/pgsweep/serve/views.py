@@ -273,6 +273,8 @@ class OneTable:
 
     asked: Asked
     here: bool
+    # Its database has the extension, whose functions buttons call.
+    may_act: bool
     decisions: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     causes: tuple[Cause, ...]
@@ -292,6 +294,7 @@ class Story:
     causes: tuple[Cause, ...]
     dbname: str
     worth: Worth | None = None
+    extension: bool = True
 
 
 def read_table(session: Session, datid: int, relid: int) -> Story:
@@ -301,14 +304,16 @@ def read_table(session: Session, datid: int, relid: int) -> Story:
     history = Watcher().history(session, key)
     if datid in (0, session.datid()):
         table, causes = sources.table(session, relid)
-        return Story(history, table, causes, session.dbname, sources.worth(session, relid))
+        worth = sources.worth(session, relid)
+        return Story(history, table, causes, session.dbname, worth, session.views().extension)
     names = {row.datid: row.datname for row in core_views.databases(session)}
     if datid not in names:
         raise errors.UsageError("the database of this table does not exist any more")
     with session.beside(names[datid]) as other:
         table, causes = sources.table(other, relid)
         worth = sources.worth(other, relid)
-    return Story(history, table, causes, names[datid], worth)
+        extension = other.views().extension
+    return Story(history, table, causes, names[datid], worth, extension)
 
 
 def one_table(found: Story, datid: int, relid: int) -> OneTable:
@@ -325,6 +330,7 @@ def one_table(found: Story, datid: int, relid: int) -> OneTable:
     return OneTable(
         asked=asked(datid, relid, name),
         here=table is not None,
+        may_act=found.extension,
         decisions=tuple(_decision(row, at) for row in history.decisions),
         facts=() if table is None else _facts(table, at),
         causes=found.causes,

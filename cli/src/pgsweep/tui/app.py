@@ -18,7 +18,7 @@ from textual.widgets import Static
 from pgsweep.render import header, screen, story
 from pgsweep.tui import orders
 from pgsweep.tui.fetcher import Fetcher
-from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of, panels
+from pgsweep.tui.state import Action, Panel, UiState, handle_key, keys_of, panels, seen
 
 if TYPE_CHECKING:
     from pgsweep.db import Session
@@ -196,7 +196,7 @@ class TopApp(App[None]):
         """Show what was read, unless the display is frozen."""
         if not self.ui.frozen:
             self.snapshot = message.snapshot
-            self.ui = replace(self.ui, trouble="")
+            self.ui = seen(self.ui, message.snapshot)
             self.draw()
 
     def on_told(self, message: Told) -> None:

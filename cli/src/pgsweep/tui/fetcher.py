@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from pgsweep import errors
+from pgsweep import errors, sources
 from pgsweep.model import TableHistory
 from pgsweep.tui.state import Verb
 from pgsweep.watcher import Watcher
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pgsweep.tui.state import Question
 
 RETRY_S = 1.0
+# What was asked for and could not begin so soon is not done any more.
+PATIENCE_S = 10.0
 DONE = {
     Verb.CANCEL: "cancel sent to process {pid}",
     Verb.SLOW: "process {pid} is slowed until it is released (=) or top ends",
@@ -29,13 +32,15 @@ DONE = {
 
 def _do(session: Session, asked: Question) -> tuple[bool, str]:
     """Return whether it was done, and what the server said."""
+    pid = asked.row.pid
+    sources.require_running(session, asked.row)
     if asked.verb is Verb.CANCEL:
-        return session.cancel(asked.pid)
+        return session.cancel(pid)
     if asked.verb is Verb.SLOW:
-        return session.slow(asked.pid)
+        return session.slow(pid)
     if asked.verb is Verb.HURRY:
-        return session.hurry(asked.pid)
-    return session.release(asked.pid)
+        return session.hurry(pid)
+    return session.release(pid)
 
 
 class Fetcher(threading.Thread):
@@ -62,12 +67,15 @@ class Fetcher(threading.Thread):
         self._paused = False
         self._stopping = False
         self._wake = threading.Event()
-        self._asked: queue.SimpleQueue[Question] = queue.SimpleQueue()
+        # With the time when it was asked for.
+        self._asked: queue.SimpleQueue[tuple[float, Question]] = queue.SimpleQueue()
         self._on_snapshot = on_snapshot
         self._on_trouble = on_trouble
         self._on_answer = on_answer
         self._on_history = on_history
         self._watcher = Watcher()
+        # Whether the session knows which views there are.
+        self._looked_up = True
         self._story: TableKey | None = None
 
     def set(self, interval_s: float, paused: bool, story: TableKey | None = None) -> None:
@@ -79,8 +87,8 @@ class Fetcher(threading.Thread):
         self._wake.set()
 
     def act(self, question: Question) -> None:
-        """Have something done to a process. The answer comes by on_answer."""
-        self._asked.put(question)
+        """Have something done to a vacuum, now or never. The answer comes by on_answer."""
+        self._asked.put((time.monotonic(), question))
         self._wake.set()
 
     def stop(self) -> None:
@@ -99,7 +107,12 @@ class Fetcher(threading.Thread):
                 # message.
                 why = " ".join(exc.message.split()).rpartition(" failed: ")[2]
                 self._on_trouble(f"no data, retrying: {why}")
-                self._drop()
+                # Slow and hurry last as long as the session does. So no other error ends it.
+                if isinstance(exc, errors.ConnectionLostError):
+                    self._drop()
+                if self._session is None:
+                    self._refuse()
+                self._looked_up = False
                 wait_s = max(wait_s, RETRY_S)
             self._wake.wait(wait_s)
             self._wake.clear()
@@ -108,8 +121,21 @@ class Fetcher(threading.Thread):
     def _step(self) -> None:
         if self._session is None:
             self._session = self._connect()
+            self._refuse()
+        elif self._session.is_lost():
+            # Nobody asked it anything while the display was frozen, perhaps.
+            self._drop()
+            self._session = self._connect()
+        elif not self._looked_up:
+            # What the session remembers may not be there any more.
+            self._session.views(again=True)
+        self._looked_up = True
         while not self._asked.empty():
-            self._act_one(self._session, self._asked.get())
+            at, asked = self._asked.get()
+            if time.monotonic() - at > PATIENCE_S:
+                self._on_answer("nothing was done: the server was slow to answer")
+            else:
+                self._act_one(self._session, asked)
         if not self._paused:
             # What was just asked for comes first.
             if (key := self._story) is not None:
@@ -125,18 +151,25 @@ class Fetcher(threading.Thread):
         except errors.DatabaseError as exc:
             return TableHistory(key, datetime.now(timezone.utc), notes=(exc.one_line(),))
 
+    def _refuse(self) -> None:
+        """Forget what was asked for while there was no connection, or no answer."""
+        while not self._asked.empty():
+            self._asked.get()
+            self._on_answer("nothing was done: the server did not answer")
+
     def _act_one(self, session: Session, asked: Question) -> None:
         try:
             done, said = _do(session, asked)
         except errors.ConnectionLostError:
+            self._on_answer("the connection was lost: look whether it was done")
             raise
-        except errors.DatabaseError as exc:
+        except errors.PgsweepError as exc:
             self._on_answer(exc.one_line())
             return
         if done:
-            self._on_answer(DONE[asked.verb].format(pid=asked.pid))
+            self._on_answer(DONE[asked.verb].format(pid=asked.row.pid))
         else:
-            self._on_answer(said or f"process {asked.pid} is not running a vacuum")
+            self._on_answer(said or f"process {asked.row.pid} is not running a vacuum")
 
     def _drop(self) -> None:
         if self._session is not None:

@@ -81,10 +81,13 @@ VERBS = {
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be done to the vacuum of a process if the answer is yes."""
+    """What is to be done to a vacuum if the answer is yes.
+
+    It is about the vacuum as it was shown, and not about whatever its process does later.
+    """
 
     verb: Verb
-    pid: int
+    row: Progress
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,16 @@ class UiState:
         """Return the index of the selected row, or of the first when that row is gone."""
         key = self.selected.get(panel)
         return keys.index(key) if key in keys else 0
+
+
+def seen(ui: UiState, snapshot: Snapshot) -> UiState:
+    """Return the state after a snapshot has arrived. A question about what has ended is dropped."""
+    ui = replace(ui, trouble="")
+    asked = ui.question
+    if asked is None or any(row.is_run_of(asked.row) for row in snapshot.progress):
+        return ui
+    ended = f"{asked.row.command or 'VACUUM'} of {compute.relation(asked.row)} has ended"
+    return replace(ui, question=None, message=f"nothing was done: {ended}")
 
 
 def keys_of(panel: Panel, snapshot: Snapshot | None) -> list[int]:
@@ -294,4 +307,4 @@ def _ask(ui: UiState, verb: Verb, snapshot: Snapshot | None) -> UiState:
     row = lines[ui.position(Panel.PROGRESS, keys)].row
     # A parallel worker does as its leader does.
     row = next((line.row for line in lines if line.row.pid == row.leader_pid), row)
-    return replace(ui, question=Question(verb, row.pid))
+    return replace(ui, question=Question(verb, row))
