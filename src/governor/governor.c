@@ -34,6 +34,7 @@
 #include "shmem.h"
 #include "state/worker_claims.h"
 
+#define PACE_TIMES		2.0		/* see PACE_OF_USERS */
 #define STEP_MS				250 /* while a vacuum runs */
 #define IDLE_MS				1000
 #define HOST_IDLE_MS		500 /* the same with users, and servers that might
@@ -195,6 +196,8 @@ step(TimestampTz now)
 	reading.vacuums = vacuums.running;
 	reading.yielding = vacuums.yielding;
 	reading.pace = vacuums.pace;
+	if (vacuums.pace_of_users)
+		reading.pace += PACE_TIMES * Max(sensors.wal.wal_bytes_s - vacuums.used.wal, 0);
 	reading.other_vacuums = vacuums.all - vacuums.running;
 	reading.used = vacuums.used;
 	reading.yielding_used = vacuums.yielding_used;

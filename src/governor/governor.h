@@ -20,6 +20,7 @@ typedef struct GovernorVacuums
 	int			running;		/* those that the budget is about */
 	int			yielding;		/* of them, those that give way to users */
 	double		pace;			/* that these may begin with, bytes/s */
+	bool		pace_of_users;	/* and one of them: PACE_OF_USERS */
 	int			all;			/* and all others that could be steered */
 	Rates		used;			/* of those that the budget is about */
 	double		yielding_used;	/* total of those that give way */

@@ -33,7 +33,7 @@ typedef struct Vacuum
 	bool		here;			/* in this look */
 	bool		eligible;		/* the budget is about it */
 	bool		yields;			/* it gives way to users who wait */
-	double		pace;			/* see pacer_begin(), bytes/s */
+	uint32		pace_kb;		/* see pacer_begin() */
 	int			pid;
 	uint32		run;
 	TimestampTz started_at;
@@ -213,7 +213,10 @@ count_running(GovernorVacuums *out, Vacuum *v, double dt_s)
 {
 	out->running++;
 	out->yielding += v->yields;
-	out->pace += v->yields ? v->pace : 0;
+	if (v->yields && v->pace_kb == PACE_OF_USERS_KB)
+		out->pace_of_users = true;
+	else if (v->yields)
+		out->pace += v->pace_kb * 1024.0;
 	out->yielding_used += v->yields ? v->rates.total : 0;
 	out->used.read += v->rates.read;
 	out->used.write += v->rates.write;
@@ -276,7 +279,7 @@ governor_vacuums_look(GovernorVacuums *out, TimestampTz now)
 		v->relid = slot->relid;
 		v->eligible = is_eligible(v);
 		measure(v, dt_s);
-		v->pace = pg_atomic_read_u32(&sweep_pacers[i].pace_kb) * 1024.0;
+		v->pace_kb = pg_atomic_read_u32(&sweep_pacers[i].pace_kb);
 		v->yields = does_yield(v, (PacerYields) pg_atomic_read_u32(&sweep_pacers[i].yields));
 		out->all++;
 	}

@@ -593,7 +593,8 @@ pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, double pace, bool 
 		can = PACER_CANNOT_CORE;
 	pg_atomic_write_u32(&slot->can, can);
 	pg_atomic_write_u32(&slot->yields, yields);
-	pg_atomic_write_u32(&slot->pace_kb, (uint32) Min(pace / 1024, PG_UINT32_MAX));
+	pg_atomic_write_u32(&slot->pace_kb, pace == PACE_OF_USERS ? PACE_OF_USERS_KB :
+						(uint32) Min(pace / 1024, PACE_OF_USERS_KB - 1.0));
 	pg_write_barrier();
 	pacer.run = (pg_atomic_read_u32(&slot->run) + 1) | 1;
 	pg_atomic_write_u32(&slot->run, pacer.run);

@@ -27,7 +27,7 @@ typedef enum PacerKind
 
 /*
  * A run begins.  Where users leave room it may begin with that pace, in
- * bytes/s.  With keeps_costs its own cost settings stay a ceiling.  It
+ * bytes/s, or PACE_OF_USERS.  With keeps_costs its own cost settings stay a ceiling.  It
  * is called in mainline code, also in transaction callbacks.  It raises no
  * error and allocates nothing.
  */

@@ -145,6 +145,13 @@ typedef enum PacerYields
 	PACER_YIELDS_NOT			/* catalogs are small, and wanted by all */
 } PacerYields;
 
+/*
+ * A run may begin as fast as twice what users write, so as to get ahead of a
+ * table whose own growth is not known.
+ */
+#define PACE_OF_USERS	(-1.0)
+#define PACE_OF_USERS_KB	PG_UINT32_MAX
+
 /* What the governor grants one process. */
 typedef struct PacerGrant
 {
@@ -196,7 +203,8 @@ typedef struct PacerSlot
 								 * begins, and when it ends: odd while it runs */
 	pg_atomic_uint32 can;		/* PacerCan */
 	pg_atomic_uint32 yields;	/* PacerYields */
-	pg_atomic_uint32 pace_kb;	/* see pacer_begin(), in kB/s */
+	pg_atomic_uint32 pace_kb;	/* see pacer_begin(), in kB/s, or
+								 * PACE_OF_USERS_KB */
 	pg_atomic_uint64 ended[PACER_ENDED];	/* bytes that own runs moved which
 											 * have ended, all there ever were */
 	pg_atomic_uint32 applied_change;

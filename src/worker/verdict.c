@@ -81,8 +81,11 @@ pace(const Candidate *c)
 {
 	TimestampTz since = c->counters.vacuumed_at;
 
-	if (!candidate_is_due_by_inserts(c) || since == 0)
+	if (!candidate_is_due_by_inserts(c))
 		return 0;
+	/* how fast it has grown is known since its last vacuum */
+	if (since == 0)
+		return PACE_OF_USERS;
 	return insert_pace((double) c->counters.ins / c->weight.rows_per_page, (double) c->memory.old_read,
 					   (double) (clock_now() - since) / USECS_PER_SEC, BLCKSZ);
 }

@@ -22,7 +22,8 @@ typedef struct Verdict
 	bool		catch_up;		/* and also what is all-visible already */
 	PacerYields yields;			/* does it give way to users who wait? */
 	double		pace;			/* where they do not: the rate to begin with,
-								 * bytes/s (0: it does not matter) */
+								 * bytes/s, or PACE_OF_USERS (0: it does not
+								 * matter) */
 	StatementOptions options;
 
 	bool		gave_up;		/* the vacuum gave up at a page that others
