@@ -216,7 +216,8 @@ def test_fleet_counts_the_same_tables_as_due(
         "autovacuum_vacuum_scale_factor = 0.001); "
         "CREATE TABLE late (LIKE early) WITH (fillfactor = 90, autovacuum_vacuum_threshold = 1e6); "
         # Neither the table nor its TOAST table is vacuumed.
-        "CREATE TABLE never (i int, t text STORAGE EXTERNAL) WITH (autovacuum_enabled = off); "
+        "CREATE TABLE never (i int, t text) WITH (autovacuum_enabled = off); "
+        "ALTER TABLE never ALTER t SET STORAGE EXTERNAL; "
         "INSERT INTO early SELECT generate_series(1, 100); ANALYZE early; DELETE FROM early; "
         "INSERT INTO late SELECT generate_series(1, 100); ANALYZE late; DELETE FROM late; "
         "INSERT INTO never SELECT i, repeat('x', 3000) FROM generate_series(1, 100) AS i; "
