@@ -12,8 +12,8 @@
  * of the workers really blocks the one who waits.
  *
  * It also ends workers that have ignored a cancel, even one by
- * sweep.cancel().  It cancels those that wait for a lock themselves for
- * longer than they may.
+ * sweep.cancel().  Outside VACUUM it cancels those that wait for a lock
+ * themselves for longer than they may.
  *
  * When VACUUM cuts the file it holds an AccessExclusiveLock, too.  It lets go
  * of that by itself as soon as somebody waits.  It is not cancelled for that,
@@ -61,13 +61,16 @@ somebody_waits(void)
 
 /*
  * How long a worker itself has waited for a lock, or -1 if it does not wait.
+ * A vacuum may: it takes its table only if that is free, and what it waits for
+ * afterwards it needs to keep what it has done.  Its locks are let go of when
+ * somebody wants them.
  */
 static int64
 waits_ms(volatile PGPROC *proc, TimestampTz now)
 {
 	TimestampTz since;
 
-	if ((proc->wait_event_info & WAIT_CLASS_MASK) != PG_WAIT_LOCK)
+	if ((proc->statusFlags & PROC_IN_VACUUM) != 0 || (proc->wait_event_info & WAIT_CLASS_MASK) != PG_WAIT_LOCK)
 		return -1;
 	since = (TimestampTz) pg_atomic_read_u64(&proc->waitStart);
 	return since == 0 ? 0 : Max((now - since) / 1000, 0);

@@ -51,4 +51,7 @@ extern void meter_report(int64 tuples_removed, int64 dead_not_removable,
 /* Makes a consistent copy of a slot.  Returns false if it is not in use. */
 extern bool meter_read(int index, MeterSlot *copy);
 
+/* Did it wait for somebody's lock or pin when it was sampled last? */
+extern bool meter_waits_for_lock(const MeterSlot *slot);
+
 #endif							/* SWEEP_METER_H */

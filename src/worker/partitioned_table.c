@@ -37,6 +37,7 @@
 #include "rules.h"
 #include "server/clock.h"
 #include "server/compat.h"
+#include "server/peek.h"
 #include "server/table_stats.h"
 #include "settings.h"
 #include "state/ledger.h"
@@ -370,7 +371,12 @@ typedef enum TreeState
 	TREE_GONE
 } TreeState;
 
-/* Could all locks be had now?  They are not kept. */
+/*
+ * Could all locks be had now?  They are not kept.  And could all rows of
+ * pg_class be updated in place?  ANALYZE does that last, while it holds a
+ * snapshot and those locks.  So it would not wait for them, and all its work
+ * would be lost.
+ */
 static TreeState
 try_locks(Oid relid)
 {
@@ -392,6 +398,11 @@ try_locks(Oid relid)
 				break;
 			}
 			UnlockRelationOid(lfirst_oid(lc), AccessShareLock);
+			if (!peek_row_is_free(lfirst_oid(lc)))
+			{
+				state = TREE_LOCKED;
+				break;
+			}
 		}
 	}
 	CommitTransactionCommand();

@@ -47,6 +47,7 @@ class Progress:
     cost_delay: float | None
     pages: int | None
     parallel_workers: int | None
+    waits_for: str | None
 
 
 @dataclass(frozen=True)
