@@ -27,6 +27,7 @@
 #include "state/carried.h"
 #include "state/cleanings.h"
 #include "state/decisions.h"
+#include "state/frozen_ids.h"
 #include "state/history.h"
 #include "state/ledger.h"
 #include "state/queue.h"
@@ -153,6 +154,7 @@ typedef struct SweepShared
 	CarriedState carried;
 	WorthState	worth;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
+	FrozenIdsTurn frozen_ids[FROZEN_IDS_PLACES];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];
 

@@ -122,6 +122,8 @@ fill_ages(Candidate *c, Form_pg_class form, const AutoVacOpts *opts)
 	if (opts && opts->multixact_freeze_max_age >= 0)
 		c->rules.mxid_limit = Min(c->rules.mxid_limit, opts->multixact_freeze_max_age);
 
+	c->row.frozenxid = form->relfrozenxid;
+	c->row.minmxid = form->relminmxid;
 	c->row.xid_age = c->row.mxid_age = 0;
 	if (TransactionIdIsNormal(form->relfrozenxid))
 		c->row.xid_age = Max((int32) (ReadNextTransactionId() - form->relfrozenxid), 0);

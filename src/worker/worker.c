@@ -31,6 +31,7 @@
 #include "server/standbys.h"
 #include "shmem.h"
 #include "state/cleanings.h"
+#include "state/frozen_ids.h"
 #include "state/hold.h"
 #include "state/queue.h"
 #include "state/snooze.h"
@@ -302,6 +303,22 @@ vacuum_if_due(Candidate *c, Visit *v)
 }
 
 /*
+ * Finds out the database's oldest ids.  Before 16 each VACUUM has done that.
+ * It may fail for want of a lock, and comes again.
+ */
+static void
+find_oldest_ids(void)
+{
+	bool		moved = table_vacuum_moved_oldest();
+	double		cpu_ms = clock_cpu_ms();
+
+	if (!COMPAT_HAS_SKIP_DATABASE_STATS || !frozen_ids_take_turn(MyDatabaseId, moved))
+		return;
+	(void) statement_try(statement_database_stats(), my_database);
+	account(cpu_ms, false);
+}
+
+/*
  * Looks at the tables and vacuums what is due.  Returns false when there is
  * no point in staying.
  */
@@ -361,8 +378,8 @@ visit(void)
 	if (!remembered)
 		return false;
 
-	if (v.vacuumed && COMPAT_HAS_SKIP_DATABASE_STATS && !must_stop())
-		(void) statement_try(statement_database_stats(), my_database);
+	if (v.vacuumed && !must_stop())
+		find_oldest_ids();
 	return !must_stop();
 }
 
