@@ -21,7 +21,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -29,7 +28,6 @@
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
 #include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -44,8 +42,11 @@
 #include "worker/remember.h"
 #include "worker/table_vacuum.h"
 
-/* An ANALYZE may take this share of the server's lock table. */
-#define LOCKS_SHARE		4
+/*
+ * An ANALYZE locks no more partitions than this: a small part of the lock
+ * table, which users need for themselves.
+ */
+#define PARTITIONS_LIMIT	256
 
 /* A partitioned table. */
 typedef struct Tree
@@ -324,14 +325,6 @@ partitioned_table_read(List *candidates)
 	return tables;
 }
 
-/* Would the locks on all its partitions crowd out those of others? */
-static bool
-has_too_many_partitions(const PartitionedTable *table)
-{
-	return table->partitions >
-		(int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts) / LOCKS_SHARE;
-}
-
 DecisionKind
 partitioned_table_verdict(const PartitionedTable *table)
 {
@@ -344,7 +337,7 @@ partitioned_table_verdict(const PartitionedTable *table)
 	if (decision_get(table->candidate.key, &known) && clock_now() < known.not_before &&
 		!(known.kind == DECISION_WOULD_ANALYZE && sweep_mode == SWEEP_ACT))
 		return known.kind;
-	if (table->foreign || has_too_many_partitions(table))
+	if (table->foreign || table->partitions > PARTITIONS_LIMIT)
 		return DECISION_NOT_ANALYZED;
 	return sweep_mode == SWEEP_ACT ? DECISION_NONE : DECISION_WOULD_ANALYZE;
 }

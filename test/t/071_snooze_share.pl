@@ -69,9 +69,11 @@ SELECT pg_stat_force_next_flush();
 END2
 my $runs = q{FROM sweep.runs WHERE relname ~ '^t\d+$' AND outcome = 'done' AND started_by = 'sweep'};
 poll_ok($node, "SELECT count(DISTINCT relname) = $tables $runs", 'all other tables are vacuumed');
-sql($node, "DO 'BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format(\$f\$INSERT INTO t%s SELECT generate_series(1, 200)\$f\$, i); EXECUTE format(\$f\$DELETE FROM t%s\$f\$, i); END LOOP; END'");
-sql($node, 'SELECT pg_stat_force_next_flush()');
-is(sql($node, "SELECT count(*) FROM sweep.tables WHERE relname ~ '^t\\d+\$' AND do_vacuum AND decision = 'vacuumed'"), $tables, 'they are due again, and wait');
+sql($node, <<"END2");
+DO 'BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format(\$f\$INSERT INTO t%s SELECT generate_series(1, 200)\$f\$, i); EXECUTE format(\$f\$DELETE FROM t%s\$f\$, i); END LOOP; END';
+SELECT pg_stat_force_next_flush();
+END2
+poll_ok($node, "SELECT count(*) = $tables FROM sweep.tables WHERE relname ~ '^t\\d+\$' AND do_vacuum AND decision = 'vacuumed'", 'they are due again, and wait');
 rounds($node, 30);
 is(sql($node, "SELECT count(*) $runs"), $tables, 'but none is vacuumed before its interval is over, place or not');
 is(sql($node, $snoozed), '512', 'the snoozes are as they were');
