@@ -132,11 +132,13 @@ typedef struct SweepShared
 	/* writer: launcher at each reload (protection: LOCK_WORKERS) */
 	char		inherited[SWEEP_INHERITED_LIMIT][SWEEP_INHERITED_LEN];
 
-	ProcessMark launcher_mark;
-	ProcessMark governor_mark;
-	ProcessMark worker_marks[SWEEP_WORKERS_LIMIT];
+	volatile bool crashed;		/* our code did (writer: the process, dying;
+								 * reader: the postmaster) */
 
-	/* of all decisions ever put (writer: decision_put(), LOCK_DECISIONS) */
+	/*
+	 * of all decisions, or lower: those put since some were forgotten last
+	 * (writers: decision_put(), decision_forget(); LOCK_DECISIONS)
+	 */
 	int64		lowest_dead_threshold;
 	int64		lowest_ins_threshold;
 

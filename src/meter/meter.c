@@ -30,6 +30,7 @@
 #include "meter/log.h"
 #include "meter/meter_process.h"
 #include "meter/pacer.h"
+#include "server/breaker.h"
 #include "server/compat.h"
 #include "server/features.h"
 #include "shmem.h"
@@ -159,9 +160,14 @@ static void
 meter_xact_callback(XactEvent event, void *arg)
 {
 	/* the usual case, in every transaction of every session */
+	int			before;
+
 	if (likely(meter_this.kind == PROCESS_PLAIN && !meter_this.statement.active))
 		return;
+	before = breaker_enter();
 	meter_transaction(event);
+	/* an ERROR may have come out of what was entered before */
+	breaker_leave(event == XACT_EVENT_ABORT ? 0 : before);
 }
 
 /* ----
@@ -201,6 +207,8 @@ only_relation(const VacuumStmt *stmt)
 static void
 run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 {
+	int			before = breaker_enter();
+
 	if (meter_this.kind == PROCESS_UNKNOWN)
 		meter_this.kind = process_identify();
 	if (meter_slot == NULL)
@@ -224,6 +232,7 @@ run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 				meter_this.own.active ? meter_this.own.pace : 0,
 				meter_this.own.active && meter_this.own.shared_limit == 0);
 	meter_tick_start(pacer_delay_expected(VacuumCostDelay));
+	breaker_leave(before);
 }
 
 /* This may raise an error.  Before it can, nothing has been changed. */
@@ -264,6 +273,8 @@ record_analyze(void)
 static void
 statement_end(void)
 {
+	int			before = breaker_enter();
+
 	meter_tick_stop();
 	pacer_end();
 	if (!meter_this.statement.vacuum && meter_this.statement.ends == 0 && feature_is_ok(FEATURE_LOCKS))
@@ -272,6 +283,7 @@ statement_end(void)
 	meter_base_take();
 	if (sweep_process_title)
 		meter_title_restore();
+	breaker_leave(before);
 }
 
 /*
@@ -283,6 +295,8 @@ statement_end(void)
 static void
 statement_failed(void)
 {
+	int			before = breaker_enter();
+
 	meter_tick_stop();
 	pacer_end();
 	meter_this.statement.sqlstate = geterrcode();
@@ -293,6 +307,7 @@ statement_failed(void)
 		meter_this.statement.active = false;
 		meter_base_take();
 	}
+	breaker_leave(before);
 }
 
 /*

@@ -407,7 +407,7 @@ sweep_worker_main(Datum arg)
 	MemoryContext context;
 
 	bgworker_prologue();
-	breaker_mark_process(&sweep_shared->worker_marks[bgworker_arg_slot(arg)]);
+	breaker_own_process();
 	if (!worker_slot_begin(arg))
 		proc_exit(0);
 
