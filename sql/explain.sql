@@ -293,6 +293,16 @@ SELECT 100, 'being vacuumed now', 'a vacuum is working on it',
 FROM sweep_internal.get_progress() p JOIN pg_database d ON d.oid = p.datid
 WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting'
 UNION ALL
+-- Autovacuum analyzes no table that is being vacuumed: it takes only what is free.
+SELECT 99, 'being vacuumed now', 'its vacuum keeps autovacuum''s ANALYZE away, so its statistics become old',
+	format('%s of %s changed rows since the last ANALYZE. pid %s (%s) vacuums it since %s', t.mod_since_analyze, round(t.analyze_threshold::numeric),
+		p.pid, p.started_by, date_trunc('second', p.started_at)),
+	format('SELECT sweep.hurry(%s);', p.pid), 'that vacuum no longer gives way to users who wait for I/O'
+FROM sweep_internal.get_progress() p JOIN pg_database d ON d.oid = p.datid
+WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting' AND p.command <> 'ANALYZE'
+	AND current_setting('autovacuum')::boolean AND t.mod_since_analyze > t.analyze_threshold AND p.started_at < now() - 2 * (
+		SELECT make_interval(secs => s.setting::float8) FROM pg_settings s WHERE s.name = 'autovacuum_naptime')
+UNION ALL
 -- A vacuum that has its table waits for a row of pg_class, which it updates in place, or for an index.
 SELECT 101, 'being vacuumed now', format('its vacuum waits for %s, whose transaction has to end first', coalesce('pid ' || nullif(h.pid, 0), 'a prepared transaction')),
 	concat_ws(', ', format('pid %s (%s) waits', p.pid, p.started_by), sweep_internal.get_readable(a.usename::text),
