@@ -209,6 +209,17 @@ lower(int64 *lowest, double threshold, int64 carried)
 	*lowest = Min(*lowest, (int64) threshold);
 }
 
+/* A table that was snoozed before anything was known of it has none. */
+static void
+lower_to(const Decision *d)
+{
+	if (d->kind == DECISION_SNOOZED && d->dead_threshold == 0 && d->ins_threshold == 0)
+		return;
+	lower(&sweep_shared->lowest_dead_threshold, d->dead_threshold, d->carried.dead);
+	lower(&sweep_shared->lowest_ins_threshold, d->ins_threshold, d->carried.ins);
+	lower(&sweep_shared->lowest_ins_threshold, d->ins_early, d->carried.ins);
+}
+
 void
 decision_put(const Decision *decision)
 {
@@ -240,9 +251,7 @@ decision_put(const Decision *decision)
 			first_at = place->first_at;
 			times = place->times + 1;
 		}
-		lower(&sweep_shared->lowest_dead_threshold, decision->dead_threshold, decision->carried.dead);
-		lower(&sweep_shared->lowest_ins_threshold, decision->ins_threshold, decision->carried.ins);
-		lower(&sweep_shared->lowest_ins_threshold, decision->ins_early, decision->carried.ins);
+		lower_to(decision);
 		if (found && is_snoozed(place))
 			put_into_snoozed(place, decision);
 		else
@@ -412,6 +421,7 @@ decisions_set_back(int64 us)
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }
 
+/* The lowest thresholds rise here, when the table that had them is gone. */
 void
 decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 {
@@ -419,10 +429,13 @@ decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 	Decision   *decision;
 
 	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
+	sweep_shared->lowest_dead_threshold = sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
 	hash_seq_init(&status, sweep_decisions);
 	while ((decision = hash_seq_search(&status)) != NULL)
 	{
-		if (!keep(decision, arg))
+		if (keep(decision, arg))
+			lower_to(decision);
+		else
 			(void) hash_search(sweep_decisions, &decision->key, HASH_REMOVE, NULL);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
