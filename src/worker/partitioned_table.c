@@ -6,8 +6,8 @@
  * they are found in the catalogs, and what has changed below each is summed
  * up (policy/partition_tree.c).  Then a worker analyzes what is due.
  *
- * Runs in a worker, and partitioned_table_collect() in any backend.  They take
- * AccessShareLock on pg_partitioned_table and pg_inherits.
+ * Runs in a worker.  It takes AccessShareLock on pg_partitioned_table and
+ * pg_inherits.
  *
  * ANALYZE then locks the table itself, conditionally, and takes
  * AccessShareLock on all partitions at once.  It would wait for those.  So
@@ -56,21 +56,19 @@ typedef struct Tree
 	PartitionTree sums;
 } Tree;
 
-/*
- * A partition, which may be partitioned itself.  It is removed from the hash
- * when it has been counted.
- */
+/* A partition, which may be partitioned itself. */
 typedef struct Branch
 {
 	Oid			relid;			/* hash key */
 	Oid			parent;
+	bool		counted;
 } Branch;
 
-typedef struct Forest
+struct Forest
 {
 	HTAB	   *trees;
-	HTAB	   *branches;
-} Forest;
+	HTAB	   *branches;		/* NULL: there are no trees */
+};
 
 static HTAB *
 create_hash(const char *name, Size entrysize)
@@ -224,41 +222,6 @@ add_quiet_partition(Forest *forest, Oid relid)
 }
 
 static void
-add_partitions(Forest *forest, List *candidates)
-{
-	HTAB	   *counted = create_hash("sweep partitions counted", sizeof(Oid));
-	HASH_SEQ_STATUS status;
-	Branch	   *branch;
-	ListCell   *lc;
-
-	foreach(lc, candidates)
-	{
-		const Candidate *c = lfirst(lc);
-		PartitionTreeLeaf leaf = {
-			.reltuples = c->row.reltuples,
-			.live_tuples = c->counters.live,
-			.mod_since_analyze = c->counters.mod,
-			.analyze_threshold = c->weight.thresholds.analyze,
-			.analyzed_at = c->counters.analyzed_at,
-			.autoanalyzed_at = c->counters.autoanalyzed_at,
-		};
-
-		if (hash_search(forest->branches, &c->key.relid, HASH_FIND, NULL) == NULL)
-			continue;
-		add_partition(forest, c->key.relid, &leaf, false);
-		(void) hash_search(counted, &c->key.relid, HASH_ENTER, NULL);
-	}
-
-	hash_seq_init(&status, forest->branches);
-	while ((branch = hash_seq_search(&status)) != NULL)
-	{
-		if (hash_search(counted, &branch->relid, HASH_FIND, NULL) == NULL)
-			add_quiet_partition(forest, branch->relid);
-	}
-	hash_destroy(counted);
-}
-
-static void
 judge(Tree *tree)
 {
 	PartitionedTable *table = tree->table;
@@ -281,47 +244,92 @@ judge(Tree *tree)
 	table->candidate.weight.score.score = table->candidate.weight.score.analyze_score;
 }
 
-List *
-partitioned_table_collect(List *candidates)
+Forest *
+partitioned_table_begin(void)
 {
-	Forest		forest;
+	MemoryContext context = CurrentMemoryContext;
+	Forest	   *forest;
+
+	if (!sweep_analyze_partitioned)
+		return NULL;
+	forest = palloc0(sizeof(Forest));
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	forest->trees = create_hash("sweep partitioned tables", sizeof(Tree));
+	read_trees(forest);
+	if (hash_get_num_entries(forest->trees) > 0)
+	{
+		forest->branches = create_hash("sweep partitions", sizeof(Branch));
+		read_branches(forest);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return forest;
+}
+
+void
+partitioned_table_look(Forest *forest, const Candidate *c)
+{
+	PartitionTreeLeaf leaf = {
+		.reltuples = c->row.reltuples,
+		.live_tuples = c->counters.live,
+		.mod_since_analyze = c->counters.mod,
+		.analyze_threshold = c->weight.thresholds.analyze,
+		.analyzed_at = c->counters.analyzed_at,
+		.autoanalyzed_at = c->counters.autoanalyzed_at,
+	};
+	Branch	   *branch;
+
+	if (forest == NULL || forest->branches == NULL)
+		return;
+	branch = hash_search(forest->branches, &c->key.relid, HASH_FIND, NULL);
+	if (branch == NULL)
+		return;
+	branch->counted = true;
+	add_partition(forest, c->key.relid, &leaf, false);
+}
+
+static void
+add_quiet_partitions(Forest *forest)
+{
+	HASH_SEQ_STATUS status;
+	Branch	   *branch;
+
+	hash_seq_init(&status, forest->branches);
+	while ((branch = hash_seq_search(&status)) != NULL)
+	{
+		if (!branch->counted)
+			add_quiet_partition(forest, branch->relid);
+	}
+}
+
+List *
+partitioned_table_end(Forest *forest)
+{
+	MemoryContext context = CurrentMemoryContext;
 	HASH_SEQ_STATUS status;
 	Tree	   *tree;
 	List	   *tables = NIL;
 
-	forest.trees = create_hash("sweep partitioned tables", sizeof(Tree));
-	read_trees(&forest);
-	if (hash_get_num_entries(forest.trees) > 0)
+	if (forest == NULL)
+		return NIL;
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	if (forest->branches != NULL)
 	{
-		forest.branches = create_hash("sweep partitions", sizeof(Branch));
-		read_branches(&forest);
-		add_partitions(&forest, candidates);
-		hash_destroy(forest.branches);
+		add_quiet_partitions(forest);
+		hash_destroy(forest->branches);
 	}
-
-	hash_seq_init(&status, forest.trees);
+	hash_seq_init(&status, forest->trees);
 	while ((tree = hash_seq_search(&status)) != NULL)
 	{
 		judge(tree);
 		tables = lappend(tables, tree->table);
 	}
-	hash_destroy(forest.trees);
-	return tables;
-}
-
-List *
-partitioned_table_read(List *candidates)
-{
-	MemoryContext context = CurrentMemoryContext;
-	List	   *tables;
-
-	if (!sweep_analyze_partitioned)
-		return NIL;
-	StartTransactionCommand();
-	MemoryContextSwitchTo(context);
-	tables = partitioned_table_collect(candidates);
+	hash_destroy(forest->trees);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
+	pfree(forest);
 	return tables;
 }
 

@@ -34,7 +34,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planner.h"
-#include "storage/pg_shmem.h"
+#include "storage/proc.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -208,12 +208,12 @@ planner_filter(PLANNER_PARAMETERS)
 
 PG_FUNCTION_INFO_V1(other_engine_forbid);
 
-/* From a place and of a size as in pg_shmem_allocations, whole pages only. */
+/* So far from "Proc Header", and of that size, whole pages only: see pg_shmem_allocations. */
 Datum
 other_engine_forbid(PG_FUNCTION_ARGS)
 {
 	uintptr_t	page = (uintptr_t) sysconf(_SC_PAGESIZE);
-	uintptr_t	from = (uintptr_t) UsedShmemSegAddr + PG_GETARG_INT64(0);
+	uintptr_t	from = (uintptr_t) ProcGlobal + PG_GETARG_INT64(0);
 	uintptr_t	to = (from + PG_GETARG_INT64(1)) / page * page;
 
 	from = (from + page - 1) / page * page;

@@ -73,7 +73,8 @@ sql($node, "CREATE FUNCTION forbid(bigint, bigint) RETURNS void AS '$ENV{PG_SWEE
 my $forbidden = session($node, 'postgres');
 my $crash_from = log_size($node);
 # from a quarter of it on: where finished runs are
-$forbidden->query_safe(q{SELECT forbid(off + size / 4, size - size / 4) FROM pg_shmem_allocations WHERE name = 'pg_sweep'});
+$forbidden->query_safe(q{SELECT forbid(s.off + s.size / 4 - p.off, s.size - s.size / 4) FROM pg_shmem_allocations s, pg_shmem_allocations p
+	WHERE s.name = 'pg_sweep' AND p.name = 'Proc Header'});
 $forbidden->query_until(qr/begun/, "\\echo begun\nVACUUM vacuumed;\n");
 log_poll_ok($node, qr/was terminated by signal (?:11|7): .*all server processes terminated; reinitializing/s, $crash_from, 'a VACUUM crashes inside our hooks');
 eval { $forbidden->quit };

@@ -22,7 +22,7 @@ my $granter = session($node);
 my $locker = session($node);
 # all that is asked later has been asked before: nobody can read pg_class then
 my $watch = q{SELECT count(*) FROM pg_locks WHERE relation = 1259 AND mode = 'AccessExclusiveLock' AND };
-$granter->query_safe($_) for ("$watch granted", "$watch NOT granted", 'SELECT pg_terminate_backend(0)',
+$granter->query($_) for ("$watch granted", "$watch NOT granted", 'SELECT pg_terminate_backend(0)',
 	q{SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted AND pid = 0});
 
 for my $case ([ 'VACUUM', 'kept' ], [ 'ANALYZE', 'kept' ])
@@ -35,7 +35,7 @@ for my $case ([ 'VACUUM', 'kept' ], [ 'ANALYZE', 'kept' ])
 	$vacuumer->query_until(qr/begun/, "\\echo begun\n$command $table;\n");
 	my $until = time + 60;
 	usleep(50_000) until $granter->query_safe("SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted AND pid = $pid") eq '1' || time > $until;
-	$locker->query_until(qr/begun/, "\\echo begun\nBEGIN; LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE; SELECT pg_terminate_backend(0);\n");
+	$locker->query_until(qr/begun/, "\\echo begun\nBEGIN; LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE;\n");
 	usleep(50_000) until $granter->query_safe("$watch NOT granted") eq '1' || time > $until;
 	$granter->query_safe('COMMIT');
 	usleep(50_000) until $granter->query_safe("$watch granted") eq '1' || time > $until;
