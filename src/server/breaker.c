@@ -159,7 +159,7 @@ breaker_server_start(void)
  * fault is met again at once.  A signal that was sent has to be sent again.
  */
 static void
-crash_handler(int signo, siginfo_t * info, void *context)
+crash_handler(int signo, siginfo_t *info, void *context)
 {
 	if (inside && sweep_shared != NULL)
 		sweep_shared->crashed = true;

@@ -75,8 +75,8 @@ typedef struct TableMemory
 								 * insert vacuum has read */
 	int64		read_again;		/* the sum of those since the indexes were
 								 * vacuumed */
-	TimestampTz late_since;		/* insert vacuums come too late since then (0:
-								 * in time) */
+	TimestampTz late_since;		/* insert vacuums come too late since then
+								 * (0: in time) */
 	int64		late_pages;		/* new pages that had left the cache when they
 								 * were vacuumed, so far */
 	bool		eager;			/* it froze all that it could */
@@ -132,8 +132,8 @@ typedef struct Decision
 	double		ins_threshold;	/* exact (negative: disabled) */
 	double		ins_early;		/* before a checkpoint, or when inserts end */
 	double		ins_follow;		/* with more new rows than this follow_at
-								 * counts instead of not_before, after a
-								 * vacuum (negative: never) */
+								 * counts instead of not_before, after a vacuum
+								 * (negative: never) */
 	double		rows_per_page;
 	TimestampTz follow_at;
 	bool		own_checkpoint_aware;	/* the table has its own setting, the
