@@ -14,6 +14,7 @@
 #include "meter/log.h"
 
 #include "miscadmin.h"
+#include "storage/proc.h"
 #include "utils/backend_status.h"
 #include "utils/elog.h"
 
@@ -49,6 +50,20 @@ static struct
 	char		body[REPORT_SIZE];
 }			capture;
 
+/*
+ * The vacuum has its table and indexes, and begins.  What is left to wait for
+ * comes when the work is done: the row of pg_class is updated in place, and
+ * whoever has changed that row, as GRANT does, has to end first.  To give up
+ * then would throw the work away.  So it waits, as autovacuum does.  Who waits
+ * for something else is ended by the governor.  table_vacuum.c sets lock_timeout
+ * again.
+ */
+static void
+wait_for_locks(void)
+{
+	LockTimeout = 0;
+}
+
 /* Takes a message of VACUUM (VERBOSE), and keeps it out of the log. */
 static void
 capture_message(const ErrorData *edata)
@@ -60,6 +75,8 @@ capture_message(const ErrorData *edata)
 		return;
 	if (strncmp(edata->message, "aggressively vacuuming \"", 24) == 0)
 		capture.aggressive = true;
+	if (capture.aggressive || strncmp(edata->message, "vacuuming \"", 11) == 0)
+		wait_for_locks();
 	body = report_body(edata->message, "finished vacuuming \"", capture.name);
 	if (body == NULL)
 		return;

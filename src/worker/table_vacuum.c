@@ -136,16 +136,9 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	worker_slot_vacuums(dead_ratio(c));
 	table_run_begin(c, RUN_VACUUM, reason, verdict, -1);
 	pin_wait_begin(verdict->catch_up);
-
-	/*
-	 * The table is taken only if it is free.  What is left to wait for comes
-	 * when the work is done: the row of pg_class is updated in place, and
-	 * whoever has changed that row, as GRANT does, has to end first.  To give
-	 * up then would throw the work away.  As autovacuum does, it waits.
-	 */
-	table_run_force_int("lock_timeout", 0);
 	sqlstate = statement_try(statement_vacuum(c->key.relid, c->row.schemaname, c->row.relname,
 											  &verdict->options), c->row.relname);
+	/* as it was before the vacuum had its locks: see log.c */
 	SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
 	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
 	done.gave_way = statement_gave_way();

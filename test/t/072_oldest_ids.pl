@@ -19,11 +19,12 @@ autovacuum_vacuum_cost_delay = 0
 END2
 my $done = q{FROM sweep.runs WHERE outcome = 'done' AND started_by = 'sweep' AND};
 
+# How often has pg_class been read whole, by its rows that were read?
 sub class_scans
 {
 	my ($node) = @_;
 
-	return $node->safe_psql('postgres', q{SELECT pg_stat_get_numscans('pg_class'::regclass)});
+	return $node->safe_psql('postgres', q{SELECT pg_stat_get_tuples_returned('pg_class'::regclass) / 400});
 }
 
 {
