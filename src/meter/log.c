@@ -51,8 +51,8 @@ static struct
 }			capture;
 
 /*
- * The vacuum has its table and indexes, and begins.  What is left to wait for
- * comes when the work is done: the row of pg_class is updated in place, and
+ * The vacuum has its table, and in newer servers its indexes, and begins.
+ * What is left to wait for comes when the work is done: the row of pg_class is updated in place, and
  * whoever has changed that row, as GRANT does, has to end first.  To give up
  * then would throw the work away.  So it waits, as autovacuum does.  Who waits
  * for something else is ended by the governor.  table_vacuum.c sets lock_timeout

@@ -19,6 +19,7 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
+#include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -309,6 +310,18 @@ statement_end(void)
 }
 
 /*
+ * Has a vacuum of ours its table, but not yet its indexes?  All that it does
+ * before it scans is to wait for their locks.
+ */
+static bool
+has_not_begun(void)
+{
+	return meter_this.own.active && MyBEEntry != NULL &&
+		MyBEEntry->st_progress_command == PROGRESS_COMMAND_VACUUM &&
+		MyBEEntry->st_progress_param[PROGRESS_VACUUM_PHASE] == 0;
+}
+
+/*
  * The ABORT that follows makes the record, because no LWLock can be held any
  * more then.  If only a subtransaction ends, as in a PL/pgSQL function that
  * catches the error, there is no record: its work cannot be told from the
@@ -322,6 +335,8 @@ statement_failed(void)
 	meter_tick_stop();
 	pacer_end();
 	meter_this.statement.sqlstate = geterrcode();
+	if (meter_this.statement.sqlstate == ERRCODE_QUERY_CANCELED && has_not_begun())
+		meter_this.statement.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE;
 	if (MyBEEntry != NULL && MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
 		meter_this.statement.failed_relid = MyBEEntry->st_progress_command_target;
 	if (GetCurrentTransactionNestLevel() > 1)

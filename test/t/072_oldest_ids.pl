@@ -24,7 +24,7 @@ sub class_scans
 {
 	my ($node) = @_;
 
-	return $node->safe_psql('postgres', q{SELECT pg_stat_get_tuples_returned('pg_class'::regclass) / 400});
+	return $node->safe_psql('postgres', q{SELECT pg_stat_get_tuples_returned('pg_class'::regclass) / 500});
 }
 
 {
