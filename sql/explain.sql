@@ -305,6 +305,31 @@ FROM (SELECT count(*) AS n, (array_agg(l.pid ORDER BY l.waitstart))[1] AS pid, m
 	HAVING count(*) > 0) w
 	CROSS JOIN LATERAL sweep_internal.get_vacuum_ahead(w.pid) v
 UNION ALL
+-- Autovacuum analyzes no table that is being vacuumed: it takes only what is free.
+SELECT 99, 'being vacuumed now', 'its vacuum keeps autovacuum''s ANALYZE away, so its statistics become old',
+	format('%s of %s changed rows since the last ANALYZE. pid %s (%s) vacuums it since %s', t.mod_since_analyze, round(t.analyze_threshold::numeric),
+		p.pid, p.started_by, date_trunc('second', p.started_at)),
+	format('SELECT sweep.hurry(%s);', p.pid), 'that vacuum no longer gives way to users who wait for I/O'
+FROM sweep_internal.get_progress() p JOIN pg_database d ON d.oid = p.datid
+WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting' AND p.command <> 'ANALYZE'
+	AND current_setting('autovacuum')::boolean AND t.mod_since_analyze > t.analyze_threshold AND p.started_at < now() - 2 * (
+		SELECT make_interval(secs => s.setting::float8) FROM pg_settings s WHERE s.name = 'autovacuum_naptime')
+UNION ALL
+-- A vacuum that has its table waits for a row of pg_class, which it updates in place, or for an index.
+SELECT 101, 'being vacuumed now', format('its vacuum waits for %s, whose transaction has to end first', coalesce('pid ' || nullif(h.pid, 0), 'a prepared transaction')),
+	concat_ws(', ', format('pid %s (%s) waits', p.pid, p.started_by), sweep_internal.get_readable(a.usename::text),
+		sweep_internal.get_origin(sweep_internal.get_readable(a.application_name)), a.state, 'since ' || date_trunc('second', a.xact_start)::text,
+		left(sweep_internal.get_readable(a.query), 100)),
+	CASE WHEN h.pid = 0 THEN 'SELECT * FROM pg_catalog.pg_prepared_xacts;'
+	     WHEN sweep_internal.get_origin_fix(a.application_name, a.state) IS NOT NULL THEN sweep_internal.get_origin_fix(a.application_name, a.state)
+	     WHEN a.state LIKE 'idle in transaction%' THEN format('SELECT pg_catalog.pg_terminate_backend(%s);', h.pid)
+	     ELSE format('SELECT pg_catalog.pg_cancel_backend(%s);', h.pid) END,
+	CASE WHEN h.pid = 0 THEN 'none, because it only asks' ELSE 'its transaction is rolled back' END
+FROM sweep_internal.get_progress() p JOIN pg_database d ON d.oid = p.datid
+	CROSS JOIN LATERAL (SELECT DISTINCT u.pid FROM unnest(pg_blocking_pids(p.pid)) AS u (pid) ORDER BY u.pid LIMIT 3) h
+	LEFT JOIN pg_stat_activity a ON a.pid = h.pid
+WHERE p.relid = t.relid AND d.datname = current_database() AND p.leader_pid IS NULL AND p.phase <> 'waiting' AND p.waits_for IS NOT NULL
+UNION ALL
 (SELECT 80, 'due, but waiting', format('locked by %s', coalesce('pid ' || l.pid, 'prepared transaction "' || sweep_internal.get_readable(x.gid) || '"', 'a prepared transaction')),
 	concat_ws(', ', l.mode || CASE WHEN l.granted THEN '' ELSE ' (waited for)' END, sweep_internal.get_readable(a.usename::text), sweep_internal.get_origin(sweep_internal.get_readable(a.application_name)), a.state,
 		'since ' || date_trunc('second', coalesce(a.xact_start, x.prepared))::text, left(sweep_internal.get_readable(a.query), 100)),

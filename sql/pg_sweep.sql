@@ -37,7 +37,7 @@ CREATE FUNCTION sweep_internal.get_progress(
 	OUT done_pct double precision, OUT eta interval, OUT eta_at timestamptz,
 	OUT eta_basis text, OUT index_pass bigint, OUT limited_by text,
 	OUT cost_limit integer, OUT cost_delay double precision,
-	OUT pages bigint, OUT parallel_workers integer)
+	OUT pages bigint, OUT parallel_workers integer, OUT waits_for text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_progress_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -196,7 +196,7 @@ SELECT p.pid, p.leader_pid, p.datid, sweep_internal.get_readable(d.datname::pg_c
           AND l.database OPERATOR(pg_catalog.=) p.datid
           AND l.relation OPERATOR(pg_catalog.=) p.relid
           AND l.pid OPERATOR(pg_catalog.<>) p.pid)::pg_catalog.int4 AS waiters,
-       p.limited_by, p.cost_limit, p.cost_delay, p.pages, p.parallel_workers
+       p.limited_by, p.cost_limit, p.cost_delay, p.pages, p.parallel_workers, p.waits_for
 FROM sweep_internal.get_progress() p
      LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) p.datid;
 

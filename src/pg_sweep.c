@@ -19,6 +19,10 @@
 #include "settings.h"
 #include "shmem.h"
 
+#ifndef __linux__
+#error "pg_sweep reads /proc and /sys and builds on Linux only"
+#endif
+
 PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);

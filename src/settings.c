@@ -69,6 +69,7 @@ int			sweep_history_days = 30;
 int			sweep_debug_clock_rate = 1;
 int			sweep_debug_linger_s = 3;
 int			sweep_debug_clock_offset_s = 0;
+char	   *sweep_debug_sensor_root = NULL;
 
 static const struct config_enum_entry mode_options[] = {
 	{"off", SWEEP_OFF, false},
@@ -602,6 +603,11 @@ define_what_is_shown(void)
 							NULL,
 							&sweep_debug_clock_offset_s, 0, INT_MIN, INT_MAX,
 							PGC_SIGHUP, GUC_UNIT_S | GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
+	DefineCustomStringVariable("sweep.debug_sensor_root",
+							   "Sets the directory in which the files of /proc and /sys are looked for, for tests.",
+							   NULL,
+							   &sweep_debug_sensor_root, "",
+							   PGC_POSTMASTER, GUC_SUPERUSER_ONLY | GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL, NULL, NULL, NULL);
 }
 
 void

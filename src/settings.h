@@ -95,6 +95,7 @@ extern int	sweep_history_days;
 extern int	sweep_debug_clock_rate;
 extern int	sweep_debug_linger_s;	/* how long a worker waits for more work */
 extern int	sweep_debug_clock_offset_s;
+extern char *sweep_debug_sensor_root;
 
 extern void settings_define(void);
 extern const char *settings_mode_name(int mode);

@@ -27,6 +27,7 @@
 #include "state/carried.h"
 #include "state/cleanings.h"
 #include "state/decisions.h"
+#include "state/frozen_ids.h"
 #include "state/history.h"
 #include "state/ledger.h"
 #include "state/queue.h"
@@ -131,11 +132,13 @@ typedef struct SweepShared
 	/* writer: launcher at each reload (protection: LOCK_WORKERS) */
 	char		inherited[SWEEP_INHERITED_LIMIT][SWEEP_INHERITED_LEN];
 
-	ProcessMark launcher_mark;
-	ProcessMark governor_mark;
-	ProcessMark worker_marks[SWEEP_WORKERS_LIMIT];
+	volatile bool crashed;		/* our code did (writer: the process, dying;
+								 * reader: the postmaster) */
 
-	/* of all decisions ever put (writer: decision_put(), LOCK_DECISIONS) */
+	/*
+	 * of all decisions, or lower: those put since some were forgotten last
+	 * (writers: decision_put(), decision_forget(); LOCK_DECISIONS)
+	 */
 	int64		lowest_dead_threshold;
 	int64		lowest_ins_threshold;
 
@@ -153,6 +156,7 @@ typedef struct SweepShared
 	CarriedState carried;
 	WorthState	worth;
 	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
+	FrozenIdsTurn frozen_ids[FROZEN_IDS_PLACES];
 	int			databases_count;	/* LOCK_DATABASES */
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];
 

@@ -126,6 +126,7 @@ def progress(**given: Any) -> Progress:
         "waiters": 0,
         "limited_by": "cost limit 200",
         "parallel_workers": 0,
+        "waits_for": None,
     }
     return _build(Progress, {**base, **given})
 

@@ -13,7 +13,7 @@ CREATE TABLE sweep.progress (
     delay_time double precision, sleep_pct double precision, done_pct double precision,
     eta interval, eta_at timestamptz, eta_basis text, index_pass bigint, waiters integer,
     limited_by text, cost_limit integer, cost_delay double precision, pages bigint,
-    parallel_workers integer);
+    parallel_workers integer, waits_for text);
 
 INSERT INTO sweep.progress VALUES
 (48213, NULL, 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'VACUUM', 'sweep', 'normal',

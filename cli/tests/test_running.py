@@ -33,6 +33,7 @@ VACUUM = RunningVacuum(
     query="autovacuum: VACUUM public.t",
     parallel_workers=0,
     waiters=2,
+    waits_for=None,
 )
 
 

@@ -12,8 +12,8 @@
  * of the workers really blocks the one who waits.
  *
  * It also ends workers that have ignored a cancel, even one by
- * sweep.cancel().  It cancels those that wait for a lock themselves for
- * longer than they may.
+ * sweep.cancel().  It cancels those that wait for a lock themselves for longer
+ * than they may.
  *
  * When VACUUM cuts the file it holds an AccessExclusiveLock, too.  It lets go
  * of that by itself as soon as somebody waits.  It is not cancelled for that,
@@ -27,6 +27,7 @@
  */
 #include "governor/give_way.h"
 
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -60,14 +61,34 @@ somebody_waits(void)
 }
 
 /*
- * How long a worker itself has waited for a lock, or -1 if it does not wait.
+ * Does a vacuum wait for whoever has changed or locked its row of pg_class?
+ * It has to, or all that it has done is lost.  Its own locks are let go of
+ * when somebody wants them.  What is read here without a lock may be that of
+ * the next wait, which is looked at again.
+ */
+static bool
+waits_to_end(volatile PGPROC *proc)
+{
+	uint32		wait = proc->wait_event_info;
+	const LOCK *lock = proc->waitLock;
+
+	if ((proc->statusFlags & PROC_IN_VACUUM) == 0)
+		return false;
+	return wait == (PG_WAIT_LOCK | LOCKTAG_TRANSACTION) || wait == (PG_WAIT_LOCK | LOCKTAG_TUPLE) ||
+		(wait == (PG_WAIT_LOCK | LOCKTAG_RELATION) && lock != NULL &&
+		 lock->tag.locktag_field2 == RelationRelationId);
+}
+
+/*
+ * How long a worker itself has waited for a lock for which it may not wait
+ * for ever, or -1 if it does not.
  */
 static int64
 waits_ms(volatile PGPROC *proc, TimestampTz now)
 {
 	TimestampTz since;
 
-	if ((proc->wait_event_info & WAIT_CLASS_MASK) != PG_WAIT_LOCK)
+	if ((proc->wait_event_info & WAIT_CLASS_MASK) != PG_WAIT_LOCK || waits_to_end(proc))
 		return -1;
 	since = (TimestampTz) pg_atomic_read_u64(&proc->waitStart);
 	return since == 0 ? 0 : Max((now - since) / 1000, 0);

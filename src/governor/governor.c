@@ -333,7 +333,7 @@ sweep_governor_main(Datum arg)
 	MemoryContext context;
 
 	bgworker_prologue();
-	breaker_mark_process(&sweep_shared->governor_mark);
+	breaker_own_process();
 	context = AllocSetContextCreate(TopMemoryContext, "sweep governor", ALLOCSET_DEFAULT_SIZES);
 	governor_vacuums_begin();
 	MemoryContextSwitchTo(context);

@@ -18,6 +18,7 @@
 
 #include "launcher/scout.h"
 #include "policy/backoff.h"
+#include "policy/garbage.h"
 #include "server/clock.h"
 #include "shmem.h"
 #include "state/decisions.h"
@@ -27,6 +28,10 @@
 #define REFRESH_MS				10000
 #define REVISIT_INTERVAL_MS		15000	/* at most this often, for lost
 										 * counters */
+#define SURVEY_ALL_SHARE		0.01	/* of a processor, for surveys of all
+										 * databases */
+#define SURVEY_ALL_MS			600000	/* they take no longer than this */
+#define SURVEY_LEAST_MS			10	/* of a processor: one that is not known */
 #define VISIT_BACKOFF_MS		1000	/* after a visit that failed */
 #define VISIT_BACKOFF_MAX_MS	60000
 
@@ -143,6 +148,7 @@ databases_read(TimestampTz now)
 		db->name = form->datname;
 		db->owner = form->datdba;
 		/* a DROP DATABASE that was interrupted leaves the limit at -2 */
+		db->template = form->datistemplate;
 		db->connectable = form->datallowconn && form->datconnlimit != -2;
 		db->scope = settings_database_scope(NameStr(form->datname));
 		db->seen = true;
@@ -256,15 +262,32 @@ databases_set_back(int64 us)
 	clock_move(&read_at, us);
 }
 
+/*
+ * The surveys spread over such a time that they take no more than their share
+ * of a processor.  Standbys may come and go all the time.  So a database whose
+ * turn is to come keeps it.
+ */
 void
-databases_survey_all(void)
+databases_survey_all(TimestampTz now)
 {
 	HASH_SEQ_STATUS status;
 	LauncherDatabase *db;
+	double		ms = 0;
 
 	hash_seq_init(&status, databases);
 	while ((db = hash_seq_search(&status)) != NULL)
-		db->surveyed_at = 0;
+		ms += Max(db->survey_ms, SURVEY_LEAST_MS);
+	ms = Min(ms / SURVEY_ALL_SHARE, SURVEY_ALL_MS);
+
+	hash_seq_init(&status, databases);
+	while ((db = hash_seq_search(&status)) != NULL)
+	{
+		TimestampTz at = clock_after(now, garbage_turn_ms(db->dboid, 0, 0, (int64) ms));
+
+		at = Max(at, clock_after(db->surveyed_at, (int64) ms));
+		if (db->revisit_at == 0 || at < db->revisit_at)
+			db->revisit_at = at;
+	}
 }
 
 void

@@ -39,6 +39,8 @@ typedef struct LauncherDatabase
 	NameData	name;
 	Oid			owner;
 	bool		connectable;
+	bool		template;		/* others are made from it, and would wait for
+								 * whoever is in it */
 	bool		seen;			/* in the last reading of pg_database */
 	DatabaseScope scope;
 	int			failures;		/* how many visits in a row failed */
@@ -85,8 +87,11 @@ extern void databases_take_surveys(void);
 /* Moves all times after the clock was set back. */
 extern void databases_set_back(int64 us);
 
-/* Has workers look everywhere, because other rules hold for the tables now. */
-extern void databases_survey_all(void);
+/*
+ * Has workers look everywhere soon, because other rules hold for the tables
+ * now.
+ */
+extern void databases_survey_all(TimestampTz now);
 
 /* Publishes the databases, with what the scout has seen. */
 extern void databases_publish(HTAB *seen_databases);

@@ -148,9 +148,16 @@ survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz
 		db->surveyed_changes != changes;
 }
 
+/* Rather no template, and then the first. */
+static bool
+is_better_for_shared(const LauncherDatabase *a, const LauncherDatabase *b)
+{
+	return a->template != b->template ? !a->template : a->dboid < b->dboid;
+}
+
 /*
- * Shared catalogs are vacuumed from any database.  This finds the first that
- * is ours.
+ * Shared catalogs are vacuumed from any database that is ours.  In a template
+ * CREATE DATABASE would have to wait for that.
  */
 static LauncherDatabase *
 database_for_shared(TimestampTz now)
@@ -162,7 +169,7 @@ database_for_shared(TimestampTz now)
 	hash_seq_init(&status, databases);
 	while ((db = hash_seq_search(&status)) != NULL)
 	{
-		if (may_visit(db, now) && (best == NULL || db->dboid < best->dboid))
+		if (may_visit(db, now) && (best == NULL || is_better_for_shared(db, best)))
 			best = db;
 	}
 	return best;

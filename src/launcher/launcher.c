@@ -276,7 +276,7 @@ sweep_launcher_main(Datum arg)
 	TimestampTz last_round = 0;
 
 	bgworker_prologue();
-	breaker_mark_process(&sweep_shared->launcher_mark);
+	breaker_own_process();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 
 	databases_begin();

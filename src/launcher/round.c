@@ -207,7 +207,7 @@ round_run(void)
 	seen = scout_create_databases(CurrentMemoryContext);
 	next_checkpoint_watch(began, checkpoint_wanted && sweep_checkpoint_aware && sweep_mode == SWEEP_ACT);
 	if (standbys_watch(began))
-		databases_survey_all();
+		databases_survey_all(began);
 	hours_begin_walk(began);
 	report = scout_round(seen, began);
 	activity_end_walk();

@@ -71,6 +71,9 @@ typedef struct ScoutRound
 	int64		never_due_ins;
 	int64		clean_least;	/* see cleanings_least() */
 	ThresholdSettings settings[2];	/* of tables, of catalogs */
+	int64		interval_ms[2]; /* of the same: the shortest between two
+								 * vacuums of a table that has no decision (0:
+								 * none) */
 	ScoreWeights weights;
 	WorkerClaims claims;
 	DecisionMoment moment;
@@ -199,6 +202,10 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 			(catalog ||
 			 !rules_worth_a_look(&round->settings[false], compat_tab_live(stats), ins)))
 			return false;
+		if (round->interval_ms[catalog] > 0 &&
+			clock_after(Max(compat_tab_vacuumed_at(stats), compat_tab_autovacuumed_at(stats)),
+						round->interval_ms[catalog]) > round->moment.now)
+			return false;
 	}
 
 	if (is_claimed(&round->claims, key))
@@ -300,6 +307,14 @@ scout_round(HTAB *databases, TimestampTz now)
 	round.moment.fit_pages = pg_atomic_read_u32(&sweep_shared->fit_pages);
 	round.settings[false] = rules_thresholds(false);
 	round.settings[true] = rules_thresholds(true);
+	/* decisions may have been forgotten for want of room */
+	if (decisions_are_many())
+	{
+		RuleSettings rules = rules_settings();
+
+		for (int catalog = 0; catalog < 2; catalog++)
+			round.interval_ms[catalog] = (int64) (1000 * rules_min_interval_by(&rules, catalog));
+	}
 	round.weights = compat_score_weights();
 	worker_claims_get(&round.claims);
 	cleanings_begin_round(now);

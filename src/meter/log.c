@@ -14,11 +14,15 @@
 #include "meter/log.h"
 
 #include "miscadmin.h"
+#include "storage/proc.h"
+#include "utils/backend_status.h"
 #include "utils/elog.h"
 
 #include "meter/meter.h"
 #include "meter/pacer.h"
+#include "policy/activity.h"
 #include "policy/report.h"
+#include "server/breaker.h"
 #include "server/compat.h"
 #include "shmem.h"
 
@@ -26,6 +30,9 @@
  * What lazy_check_wraparound_failsafe() says.  Before 16 nothing else tells.
  */
 #define FAILSAFE_MESSAGE	"bypassing nonessential maintenance of table"
+
+/* What vacuum_open_relation() says of a table that is locked. */
+#define SKIPPING_VACUUM		"skipping vacuum of "
 
 #define REPORT_SIZE		8192	/* more than a report of 30 indexes */
 
@@ -43,6 +50,20 @@ static struct
 	char		body[REPORT_SIZE];
 }			capture;
 
+/*
+ * The vacuum has its table, and in newer servers its indexes, and begins.
+ * What is left to wait for comes when the work is done: the row of pg_class is updated in place, and
+ * whoever has changed that row, as GRANT does, has to end first.  To give up
+ * then would throw the work away.  So it waits, as autovacuum does.  Who waits
+ * for something else is ended by the governor.  table_vacuum.c sets lock_timeout
+ * again.
+ */
+static void
+wait_for_locks(void)
+{
+	LockTimeout = 0;
+}
+
 /* Takes a message of VACUUM (VERBOSE), and keeps it out of the log. */
 static void
 capture_message(const ErrorData *edata)
@@ -54,6 +75,8 @@ capture_message(const ErrorData *edata)
 		return;
 	if (strncmp(edata->message, "aggressively vacuuming \"", 24) == 0)
 		capture.aggressive = true;
+	if (capture.aggressive || strncmp(edata->message, "vacuuming \"", 11) == 0)
+		wait_for_locks();
 	body = report_body(edata->message, "finished vacuuming \"", capture.name);
 	if (body == NULL)
 		return;
@@ -79,25 +102,43 @@ read_core_report(const ErrorData *edata)
 }
 
 /*
+ * Of which table does this core worker skip the vacuum, and nothing else?  The
+ * message has no schema, and does not say whether there would have been an
+ * ANALYZE.  So it comes from the worker's activity.  False where that does not
+ * tell.
+ */
+static bool
+find_skipped(char *schemaname, char *relname)
+{
+	ActivityText text;
+
+	return MyBEEntry != NULL &&
+		activity_parse((const char *) MyBEEntry->st_activity_raw, pgstat_track_activity_query_size,
+					   schemaname, relname, NAMEDATALEN, &text) && text.named && !text.analyze;
+}
+
+/*
  * Core's worker says "skipping vacuum of ... lock not available" at each of
  * its rounds while a worker of ours vacuums the table.  The table is not
- * missing its vacuum, so nobody needs to hear that.
+ * missing that vacuum, so nobody needs to hear of it.  But it may miss its
+ * ANALYZE.
  */
 static bool
 is_vacuumed_by_us(const ErrorData *edata)
 {
 	static MeterSlot slot;		/* it is too large for a stack as deep as this */
-	char		quoted[NAMEDATALEN + 3];
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
 
-	if (edata->message == NULL || sweep_shared == NULL)
+	if (edata->message_id == NULL || sweep_shared == NULL ||
+		strncmp(edata->message_id, SKIPPING_VACUUM, strlen(SKIPPING_VACUUM)) != 0 ||
+		!find_skipped(schemaname, relname))
 		return false;
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
-		if (!meter_read(i, &slot) || slot.starter != RUN_BY_SWEEP ||
-			slot.dboid != MyDatabaseId || slot.relname[0] == '\0')
-			continue;
-		snprintf(quoted, sizeof(quoted), "\"%s\"", slot.relname);
-		if (strstr(edata->message, quoted) != NULL)
+		if (meter_read(i, &slot) && slot.starter == RUN_BY_SWEEP && slot.command == RUN_VACUUM &&
+			slot.dboid == MyDatabaseId && strcmp(slot.relname, relname) == 0 &&
+			strcmp(slot.schemaname, schemaname) == 0)
 			return true;
 	}
 	return false;
@@ -129,7 +170,7 @@ level_is_logged(int elevel, int min_messages)
 }
 
 static void
-hook(ErrorData *edata)
+look_at(ErrorData *edata)
 {
 	if (edata->elevel == WARNING && edata->message_id != NULL &&
 		strncmp(edata->message_id, FAILSAFE_MESSAGE, strlen(FAILSAFE_MESSAGE)) == 0)
@@ -151,7 +192,18 @@ hook(ErrorData *edata)
 		else
 			read_core_report(edata);
 	}
+}
 
+static void
+hook(ErrorData *edata)
+{
+	/* of an error elsewhere only its code is kept */
+	bool		reads = capture.active || compat_am_autovacuum_worker();
+	int			before = reads ? breaker_enter() : 0;
+
+	look_at(edata);
+	if (reads)
+		breaker_leave(before);
 	if (prev_hook)
 		prev_hook(edata);
 }

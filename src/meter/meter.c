@@ -19,6 +19,7 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
+#include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -30,6 +31,7 @@
 #include "meter/log.h"
 #include "meter/meter_process.h"
 #include "meter/pacer.h"
+#include "server/breaker.h"
 #include "server/compat.h"
 #include "server/features.h"
 #include "shmem.h"
@@ -58,6 +60,26 @@ process_identify(void)
 	return PROCESS_PLAIN;
 }
 
+/*
+ * Before 16 each VACUUM command ends with a look for the oldest ids of the
+ * database, for which it reads all of pg_class.  A worker does that on its
+ * own, but not so often.  Its command has nothing else left to do now, and is
+ * cancelled.
+ */
+static void
+cut_short(void)
+{
+	if (meter_this.own.active && pending.command == RUN_VACUUM)
+		InterruptPending = QueryCancelPending = true;
+}
+
+bool
+meter_own_is_cut_short(int sqlstate)
+{
+	return !COMPAT_HAS_SKIP_DATABASE_STATS && sqlstate == ERRCODE_QUERY_CANCELED &&
+		meter_this.own.active && meter_this.own.recorded && meter_this.own.run.outcome == RUN_DONE;
+}
+
 /* Records what the transaction was, if anything.  Then the next run begins. */
 static void
 transaction_ended(bool committed)
@@ -69,6 +91,8 @@ transaction_ended(bool committed)
 	{
 		if (pending_valid)
 			meter_record_run(&pending, RUN_DONE);
+		if (pending_valid && !COMPAT_HAS_SKIP_DATABASE_STATS)
+			cut_short();
 	}
 	else
 	{
@@ -159,9 +183,14 @@ static void
 meter_xact_callback(XactEvent event, void *arg)
 {
 	/* the usual case, in every transaction of every session */
+	int			before;
+
 	if (likely(meter_this.kind == PROCESS_PLAIN && !meter_this.statement.active))
 		return;
+	before = breaker_enter();
 	meter_transaction(event);
+	/* an ERROR may have come out of what was entered before */
+	breaker_leave(event == XACT_EVENT_ABORT ? 0 : before);
 }
 
 /* ----
@@ -201,6 +230,8 @@ only_relation(const VacuumStmt *stmt)
 static void
 run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 {
+	int			before = breaker_enter();
+
 	if (meter_this.kind == PROCESS_UNKNOWN)
 		meter_this.kind = process_identify();
 	if (meter_slot == NULL)
@@ -224,6 +255,7 @@ run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 				meter_this.own.active ? meter_this.own.pace : 0,
 				meter_this.own.active && meter_this.own.shared_limit == 0);
 	meter_tick_start(pacer_delay_expected(VacuumCostDelay));
+	breaker_leave(before);
 }
 
 /* This may raise an error.  Before it can, nothing has been changed. */
@@ -264,6 +296,8 @@ record_analyze(void)
 static void
 statement_end(void)
 {
+	int			before = breaker_enter();
+
 	meter_tick_stop();
 	pacer_end();
 	if (!meter_this.statement.vacuum && meter_this.statement.ends == 0 && feature_is_ok(FEATURE_LOCKS))
@@ -272,6 +306,19 @@ statement_end(void)
 	meter_base_take();
 	if (sweep_process_title)
 		meter_title_restore();
+	breaker_leave(before);
+}
+
+/*
+ * Has a vacuum of ours its table, but not yet its indexes?  All that it does
+ * before it scans is to wait for their locks.
+ */
+static bool
+has_not_begun(void)
+{
+	return meter_this.own.active && MyBEEntry != NULL &&
+		MyBEEntry->st_progress_command == PROGRESS_COMMAND_VACUUM &&
+		MyBEEntry->st_progress_param[PROGRESS_VACUUM_PHASE] == 0;
 }
 
 /*
@@ -283,9 +330,13 @@ statement_end(void)
 static void
 statement_failed(void)
 {
+	int			before = breaker_enter();
+
 	meter_tick_stop();
 	pacer_end();
 	meter_this.statement.sqlstate = geterrcode();
+	if (meter_this.statement.sqlstate == ERRCODE_QUERY_CANCELED && has_not_begun())
+		meter_this.statement.sqlstate = ERRCODE_LOCK_NOT_AVAILABLE;
 	if (MyBEEntry != NULL && MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
 		meter_this.statement.failed_relid = MyBEEntry->st_progress_command_target;
 	if (GetCurrentTransactionNestLevel() > 1)
@@ -293,6 +344,7 @@ statement_failed(void)
 		meter_this.statement.active = false;
 		meter_base_take();
 	}
+	breaker_leave(before);
 }
 
 /*

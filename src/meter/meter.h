@@ -26,6 +26,11 @@ extern void meter_own_begin(const char *schemaname, const char *relname,
 /* Adds to the reason what came of it, before the run is recorded. */
 extern void meter_own_add_reason(const char *more);
 
+/*
+ * Is that error only the end of a command whose run is done?  It is before 16.
+ */
+extern bool meter_own_is_cut_short(int sqlstate);
+
 /* Its part of that limit now. */
 extern int	meter_own_limit(int shared_limit);
 
@@ -50,5 +55,8 @@ extern void meter_report(int64 tuples_removed, int64 dead_not_removable,
 
 /* Makes a consistent copy of a slot.  Returns false if it is not in use. */
 extern bool meter_read(int index, MeterSlot *copy);
+
+/* Did it wait for somebody's lock or pin when it was sampled last? */
+extern bool meter_waits_for_lock(const MeterSlot *slot);
 
 #endif							/* SWEEP_METER_H */

@@ -15,9 +15,11 @@
 #include "access/htup_details.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/backend_status.h"
 #include "utils/lsyscache.h"
@@ -69,28 +71,66 @@ meter_relation_of_transaction(void)
 	return n > 0 ? relids[0] : InvalidOid;
 }
 
+/* The catalogs that tell a table's name, and the indexes to find it there. */
+static const Oid name_catalogs[] = {
+	RelationRelationId, ClassOidIndexId, NamespaceRelationId, NamespaceOidIndexId
+};
+
+/*
+ * Locks those catalogs, or none.  Whoever looks up a name waits for them,
+ * where a VACUUM FULL of pg_class is at work, say.  The end of a vacuum does
+ * not.
+ */
+static bool
+lock_catalogs(void)
+{
+	for (int i = 0; i < lengthof(name_catalogs); i++)
+	{
+		if (ConditionalLockRelationOid(name_catalogs[i], AccessShareLock))
+			continue;
+		while (--i >= 0)
+			UnlockRelationOid(name_catalogs[i], AccessShareLock);
+		return false;
+	}
+	return true;
+}
+
+static void
+unlock_catalogs(void)
+{
+	for (int i = lengthof(name_catalogs) - 1; i >= 0; i--)
+		UnlockRelationOid(name_catalogs[i], AccessShareLock);
+}
+
 /*
  * VACUUM FULL locks the table, its indexes, its TOAST table and the new
  * copies exclusively.  The run was of the one that is a table.  This asks the
- * catalog, so it is for PRE_COMMIT only.
+ * catalog, so it is for PRE_COMMIT only.  If that would have to wait, it is
+ * what the last tick has seen.
  */
 static Oid
 relation_of_rewrite(void)
 {
 	Oid			relids[256];
 	int			n = compat_locked_relations(AccessExclusiveLock, relids, lengthof(relids));
+	Oid			table = InvalidOid;
 	Oid			toast = InvalidOid;
 
-	for (int i = 0; i < n; i++)
+	if (n == 0)
+		return InvalidOid;
+	if (!lock_catalogs())
+		return meter_slot->command == RUN_VACUUM_FULL ? meter_slot->relid : InvalidOid;
+	for (int i = 0; i < n && table == InvalidOid; i++)
 	{
 		char		relkind = get_rel_relkind(relids[i]);
 
 		if (relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW)
-			return relids[i];
+			table = relids[i];
 		if (relkind == RELKIND_TOASTVALUE)
 			toast = relids[i];
 	}
-	return toast;
+	unlock_catalogs();
+	return table != InvalidOid ? table : toast;
 }
 
 /*
@@ -164,30 +204,43 @@ meter_identify_run(RunRecord *run, bool committing)
 	return run->command != RUN_NONE;
 }
 
+static void
+read_name(RunRecord *run)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(run->relid));
+	Form_pg_class form;
+	char	   *schemaname;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	schemaname = get_namespace_name(form->relnamespace);
+	strlcpy(run->relname, NameStr(form->relname), NAMEDATALEN);
+	if (schemaname)
+		strlcpy(run->schemaname, schemaname, NAMEDATALEN);
+	run->pages = form->relpages;
+	ReleaseSysCache(tuple);
+}
+
 /*
- * Copies the names and the size that the table has now.  What this reads
- * itself does not count as the run's.  For PRE_COMMIT only.
+ * Copies the names and the size that the table has now, if they can be read
+ * without waiting.  Else the names are those that the run began with, where it
+ * has any.  What this reads itself does not count as the run's.  For
+ * PRE_COMMIT only.
  */
 void
 meter_describe_run(RunRecord *run)
 {
 	RunCounters before;
 	RunCounters after;
-	HeapTuple	tuple;
 
+	run->pages = -1;
 	meter_read_usage(&before);
 	HOLD_INTERRUPTS();
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(run->relid));
-	if (HeapTupleIsValid(tuple))
+	if (lock_catalogs())
 	{
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-		char	   *schemaname = get_namespace_name(form->relnamespace);
-
-		strlcpy(run->relname, NameStr(form->relname), NAMEDATALEN);
-		if (schemaname)
-			strlcpy(run->schemaname, schemaname, NAMEDATALEN);
-		run->pages = form->relpages;
-		ReleaseSysCache(tuple);
+		read_name(run);
+		unlock_catalogs();
 	}
 	RESUME_INTERRUPTS();
 	meter_read_usage(&after);

@@ -88,6 +88,13 @@ meter_read(int index, MeterSlot *copy)
 	return false;				/* its owner was stopped while it wrote */
 }
 
+bool
+meter_waits_for_lock(const MeterSlot *slot)
+{
+	return slot->nsamples > 0 &&
+		slot->samples[(slot->nsamples - 1) % METER_WINDOW].wait == METER_WAIT_LOCK;
+}
+
 static void
 forget_ended_workers(void)
 {

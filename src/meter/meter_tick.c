@@ -21,6 +21,7 @@
 #include "meter/meter_process.h"
 #include "meter/pacer.h"
 #include "meter/pin_wait.h"
+#include "server/breaker.h"
 #include "server/compat.h"
 #include "shmem.h"
 
@@ -93,7 +94,7 @@ meter_title_restore(void)
  * the worker's part of the cost limit anew, as others come and go.
  */
 static void
-tick(void)
+take_tick(void)
 {
 	int			interval_ms = tick_is_quick ? PACER_QUICK_TICK_MS : tick_interval_ms;
 	TimestampTz now;
@@ -131,6 +132,15 @@ tick(void)
 	meter_sample(now);
 	if (sweep_process_title)
 		show_in_title();
+}
+
+static void
+tick(void)
+{
+	int			before = breaker_enter();
+
+	take_tick();
+	breaker_leave(before);
 }
 
 /* FATAL if another library used up all user timeouts. */

@@ -15,7 +15,8 @@
  * DROP DATABASE ... WITH (FORCE) goes by that entry.  So do
  * pg_cancel_backend() and pg_terminate_backend(), so members of
  * pg_signal_backend may use them as on the owner's own sessions.  A worker
- * waits for no lock longer than lock_timeout, also while it connects.
+ * waits for no lock longer than lock_timeout, also while it connects, but for
+ * what a vacuum needs to keep what it has done.
  *
  * The price of the flag is that CREATE INDEX CONCURRENTLY no longer waits for
  * this process.  So outside VACUUM it reads catalogs only.

@@ -4,11 +4,12 @@
  *		keep crashing the server.
  *
  * A crash of any process makes the postmaster throw shared memory away and
- * start anew.  Just before, in the postmaster's on_shmem_exit, this looks for
- * the process that is to blame.  It is a pg_sweep process whose mark is still
- * there and which was not told to quit.  (The postmaster tells all other
- * processes to quit, with SIGQUIT.)  Or it is a process that died while it
- * wrote its meter.
+ * start anew.  Who is to blame says so itself: a signal of a crash is caught
+ * where our code runs, and a handler makes a note in shared memory before the
+ * process dies of it.  That is in all processes of pg_sweep, and in others as
+ * long as they are inside our hooks.  SIGKILL cannot be caught, and is no
+ * crash of ours: the OOM killer sends it, and the postmaster to processes that
+ * do not quit within five seconds.
  *
  * Shared memory does not survive.  So the verdict on this server start goes
  * into a small file.  If at the next start three of the last five are bad,
@@ -24,7 +25,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "libpq/pqsignal.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
@@ -44,7 +44,18 @@
 #define START_BAD			'x'
 #define START_GOOD			'.'
 
-static ProcessMark *my_mark = NULL;
+/*
+ * The signals of a crash.  PANIC and a failed assertion end in SIGABRT.
+ * SIGFPE is not among them: the server makes an ERROR of it.
+ */
+static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT};
+
+static struct sigaction before_us[lengthof(crash_signals)];
+static volatile sig_atomic_t inside = 0;	/* our code runs */
+static bool own = false;		/* in a process of ours, always */
+
+/* for a stack that has overflown */
+static char handler_stack[64 * 1024];
 
 /*
  * Reads the history into a buffer of BREAKER_STARTS + 1 and returns its
@@ -91,34 +102,6 @@ history_crashes(const char *history, int length)
 	return crashes;
 }
 
-static bool
-mark_is_of_a_crash(const ProcessMark *mark)
-{
-	return mark->pid != 0 && !mark->quit;
-}
-
-/* Did one of our processes, or one in our code, end without saying goodbye? */
-static bool
-somebody_crashed(void)
-{
-	if (mark_is_of_a_crash(&sweep_shared->launcher_mark) ||
-		mark_is_of_a_crash(&sweep_shared->governor_mark))
-		return true;
-	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
-	{
-		if (mark_is_of_a_crash(&sweep_shared->worker_marks[i]))
-			return true;
-	}
-
-	/* the count is odd if it died between the two ends of meter_write() */
-	for (int i = 0; i < shmem_meter_count(); i++)
-	{
-		if ((pg_atomic_read_u32(&sweep_meters[i].change) & 1) != 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * The postmaster's on_shmem_exit callback.  Shared memory is still attached.
  */
@@ -139,7 +122,7 @@ server_end(int code, Datum arg)
 	if (pg_atomic_read_u32(&sweep_shared->breaker_tripped) != 0)
 		return;
 
-	bad = somebody_crashed();
+	bad = sweep_shared->crashed;
 	length = history_read(history);
 	if (!bad && history_crashes(history, length) == 0)
 		return;					/* the usual case writes nothing */
@@ -172,31 +155,65 @@ breaker_server_start(void)
 }
 
 /*
- * The postmaster tells us to quit because somebody else has crashed, not we.
+ * The process dies of the signal after this, as if nobody had caught it.  A
+ * fault is met again at once.  A signal that was sent has to be sent again.
  */
 static void
-quit_handler(SIGNAL_ARGS)
+crash_handler(int signo, siginfo_t *info, void *context)
 {
-	if (my_mark)
-		my_mark->quit = true;
-	_exit(2);
+	if (inside && sweep_shared != NULL)
+		sweep_shared->crashed = true;
+	for (int i = 0; i < lengthof(crash_signals); i++)
+	{
+		if (crash_signals[i] == signo)
+			(void) sigaction(signo, &before_us[i], NULL);
+	}
+	if (info->si_code <= 0)
+		(void) raise(signo);
 }
 
-/* before_shmem_exit would be too early: what runs after it may crash, too */
 static void
-process_end(int code, Datum arg)
+catch_crashes(void)
 {
-	((ProcessMark *) DatumGetPointer(arg))->pid = 0;
+	static bool caught = false;
+	struct sigaction action = {0};
+	stack_t		stack = {0};
+
+	if (caught)
+		return;
+	caught = true;
+	stack.ss_sp = handler_stack;
+	stack.ss_size = sizeof(handler_stack);
+	(void) sigaltstack(&stack, NULL);
+	action.sa_sigaction = crash_handler;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < lengthof(crash_signals); i++)
+		(void) sigaction(crash_signals[i], &action, &before_us[i]);
 }
 
 void
-breaker_mark_process(ProcessMark *mark)
+breaker_own_process(void)
 {
-	mark->quit = false;
-	my_mark = mark;
-	pqsignal(SIGQUIT, quit_handler);
-	on_shmem_exit(process_end, PointerGetDatum(mark));
-	mark->pid = MyProcPid;
+	catch_crashes();
+	own = true;
+	inside = 1;
+}
+
+int
+breaker_enter(void)
+{
+	int			before = inside;
+
+	catch_crashes();
+	inside = 1;
+	return before;
+}
+
+void
+breaker_leave(int before)
+{
+	inside = own || before;
 }
 
 bool

@@ -8,26 +8,19 @@
 
 #include "postgres.h"
 
-/*
- * A pg_sweep process announces itself here.  It takes its mark away when it
- * leaves in order, and notes when it is told to quit.  A mark that is still
- * there when shared memory goes is that of the process that crashed.  Writer:
- * that process, without a lock.
- */
-typedef struct ProcessMark
-{
-	int			pid;			/* 0: not there */
-	bool		quit;			/* the postmaster told it to quit at once */
-} ProcessMark;
-
 /* Called by the postmaster whenever shared memory was made anew. */
 extern void breaker_server_start(void);
 
+/* Called by a process of pg_sweep: whatever crashes it is a crash of ours. */
+extern void breaker_own_process(void);
+
 /*
- * Called by a pg_sweep process to say that it is there.  If it crashes, its
- * mark stays.
+ * The same for other processes, where a hook of ours begins and ends.  Between
+ * the two there is no code of others.  The end is told what the begin has
+ * returned, because a handler of a timeout may come inside another hook.
  */
-extern void breaker_mark_process(ProcessMark *mark);
+extern int	breaker_enter(void);
+extern void breaker_leave(int before);
 
 /* Forgets the crashes.  Returns true if pg_sweep was off because of them. */
 extern bool breaker_rearm(void);

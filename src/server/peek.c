@@ -1,6 +1,7 @@
 /*
  * peek.c
- *		A table opened for a short look, if nothing is in the way.
+ *		A table opened for a short look, if nothing is in the way.  Or its row
+ *		in pg_class.
  *
  * For workers and views.  It takes AccessShareLock, only if that is free.  A
  * table whose file is missing cannot be looked at.  Its own vacuum may fail
@@ -9,9 +10,15 @@
  */
 #include "server/peek.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
 #include "storage/lmgr.h"
+#include "storage/procarray.h"
 #include "storage/smgr.h"
+#include "utils/fmgroids.h"
 
 Relation
 peek_open(Oid relid)
@@ -39,4 +46,30 @@ void
 peek_close(Relation rel)
 {
 	relation_close(rel, AccessShareLock);
+}
+
+bool
+peek_row_is_free(Oid relid)
+{
+	Relation	rel = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		is_free = true;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(rel, ClassOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	/* this looks at the row in its buffer, which a syscache would have copied */
+	if (HeapTupleIsValid(tuple))
+	{
+		HeapTupleHeader header = tuple->t_data;
+
+		if ((header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+			!HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask))
+			is_free = !TransactionIdIsInProgress(HeapTupleHeaderGetUpdateXid(header));
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return is_free;
 }

@@ -13,4 +13,11 @@
 extern Relation peek_open(Oid relid);
 extern void peek_close(Relation rel);
 
+/*
+ * Is nobody about to change the table's row in pg_class, as an uncommitted
+ * GRANT is?  Whoever updates that row in place would have to wait.  Inside a
+ * transaction.
+ */
+extern bool peek_row_is_free(Oid relid);
+
 #endif							/* SWEEP_PEEK_H */

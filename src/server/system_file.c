@@ -7,18 +7,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "settings.h"
+
 const char *
 system_path(const char *path, char *real)
 {
-	static const char *root = NULL;
-
-	if (root == NULL)
-	{
-		root = getenv("PG_SWEEP_SENSOR_ROOT");
-		if (root == NULL)
-			root = "";
-	}
-	snprintf(real, MAXPGPATH, "%s%s", root, path);
+	snprintf(real, MAXPGPATH, "%s%s", sweep_debug_sensor_root ? sweep_debug_sensor_root : "", path);
 	return real;
 }
 

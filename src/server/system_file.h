@@ -8,10 +8,9 @@
 #include "postgres.h"
 
 /*
- * The path below the directory that the environment variable
- * PG_SWEEP_SENSOR_ROOT names: tests of the whole server put files there.  It is
- * the postmaster's, so only who starts the server can set it.  real has
- * MAXPGPATH bytes; returned.
+ * The path below the directory that sweep.debug_sensor_root names: tests of
+ * the whole server put files there.  real has MAXPGPATH bytes.  It is
+ * returned.
  */
 extern const char *system_path(const char *path, char *real);
 

@@ -62,7 +62,13 @@ snooze_table_of(const MeterSlot *slot, const Interval *duration)
 				 errmsg("permission denied to snooze a table of another database"),
 				 errhint("Connect to that database.")));
 	if (until > now)
-		snooze_begin(key, slot->schemaname, slot->relname, until);
+	{
+		SnoozeTable snoozed = {.key = key};
+
+		strlcpy(snoozed.schemaname, slot->schemaname, NAMEDATALEN);
+		strlcpy(snoozed.relname, slot->relname, NAMEDATALEN);
+		snooze_begin(&snoozed, 1, until);
+	}
 	return key;
 }
 

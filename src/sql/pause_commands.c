@@ -16,6 +16,21 @@
 #include "state/hold.h"
 #include "state/snooze.h"
 
+static void
+snooze_all(const Vacuumable *tables, int n, TimestampTz until)
+{
+	SnoozeTable *snoozed = palloc(sizeof(SnoozeTable) * Max(n, 1));
+
+	for (int i = 0; i < n; i++)
+	{
+		snoozed[i].key = tables[i].key;
+		strlcpy(snoozed[i].schemaname, tables[i].schemaname, NAMEDATALEN);
+		strlcpy(snoozed[i].relname, tables[i].relname, NAMEDATALEN);
+	}
+	snooze_begin(snoozed, n, until);
+	pfree(snoozed);
+}
+
 /*
  * Each leaf of a partitioned table is snoozed for itself.  Returns until
  * when, or NULL if the snooze has ended.
@@ -36,13 +51,10 @@ sweep_snooze_0_1(PG_FUNCTION_ARGS)
 	if (until != now)
 		distributed_refuse(&named, "sweep.snooze('%s', '1 hour')");
 	tables = vacuumable_expand(&named, &count);
-	for (int i = 0; i < count; i++)
-	{
-		if (until == now)
-			snooze_end(tables[i].key);
-		else
-			snooze_begin(tables[i].key, tables[i].schemaname, tables[i].relname, until);
-	}
+	if (until != now)
+		snooze_all(tables, count, until);
+	for (int i = 0; i < count && until == now; i++)
+		snooze_end(tables[i].key);
 	audit_table("snooze", &named, audit_until(until, now));
 	if (until == now)
 	{

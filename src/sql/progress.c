@@ -16,6 +16,7 @@
 #include "meter/meter.h"
 #include "policy/estimate.h"
 #include "server/compat.h"
+#include "server/lock_waiter.h"
 #include "shmem.h"
 #include "sql/progress.h"
 #include "sql/relation.h"
@@ -58,9 +59,7 @@ phase_name(const MeterSlot *slot)
 
 	if (slot->relid == InvalidOid)
 	{
-		int			last = (slot->nsamples - 1) % METER_WINDOW;
-
-		if (slot->nsamples > 0 && slot->samples[last].wait == METER_WAIT_LOCK)
+		if (meter_waits_for_lock(slot))
 			return "waiting";
 		return slot->tables > 0 ? "between tables" : "starting";
 	}
@@ -320,6 +319,7 @@ put_progress(Row *row, const MeterSlot *slot, int index, int parallel_workers, T
 				  slot->relid != InvalidOid ?
 				  slot->params[PROGRESS_VACUUM_TOTAL_HEAP_BLKS] : -1);
 	row_put(row, Int32GetDatum(parallel_workers));
+	row_put_text(row, meter_waits_for_lock(slot) ? lock_holders(slot->pid) : NULL);
 }
 
 /*

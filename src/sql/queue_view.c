@@ -17,6 +17,7 @@
 #include "meter/meter.h"
 #include "server/clock.h"
 #include "server/horizon.h"
+#include "server/lock_waiter.h"
 #include "server/standbys.h"
 #include "shmem.h"
 #include "sql/relation.h"
@@ -42,6 +43,7 @@ typedef struct QueueView
 	int			count;
 	Request    *requests;
 	int			requests_count;
+	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
 	char		busy[2][WAITING_LEN];	/* for other tables, and for catalogs
 										 * (empty: a worker slot is free) */
 } QueueView;
@@ -53,9 +55,23 @@ typedef struct Waiting
 	TimestampTz until;
 } Waiting;
 
+/* Whom the vacuum of a worker waits for, palloc'd, or NULL. */
+static char *
+holders_of(int pid)
+{
+	MeterSlot	slot;
+
+	for (int i = 0; i < shmem_meter_count(); i++)
+	{
+		if (meter_read(i, &slot) && slot.pid == pid)
+			return meter_waits_for_lock(&slot) ? lock_holders(pid) : NULL;
+	}
+	return NULL;
+}
+
 /*
- * The table that a worker holds, palloc'd.  It is by name where its meter
- * knows that.
+ * The table that a worker holds, palloc'd, and whom its vacuum waits for.  It
+ * is by name where its meter knows that.
  */
 static char *
 name_of_work(const WorkerSlot *w)
@@ -64,8 +80,13 @@ name_of_work(const WorkerSlot *w)
 
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
-		if (meter_read(i, &slot) && slot.pid == w->pid && slot.relname[0] != '\0')
-			return psprintf("%s.%s", row_readable(slot.schemaname), row_readable(slot.relname));
+		char	   *holders;
+
+		if (!meter_read(i, &slot) || slot.pid != w->pid || slot.relname[0] == '\0')
+			continue;
+		holders = holders_of(w->pid);
+		return psprintf("%s.%s%s", row_readable(slot.schemaname), row_readable(slot.relname),
+						holders ? psprintf(" (waits for %s)", holders) : "");
 	}
 	if (w->relid != InvalidOid)
 		return psprintf("relation %u of database %u", w->relid, w->dboid);
@@ -117,8 +138,6 @@ describe_workers(const WorkerSlot *workers, bool for_catalogs, char *text)
 static void
 view_read(QueueView *view)
 {
-	WorkerSlot	workers[SWEEP_WORKERS_LIMIT];
-
 	view->entries = palloc(sizeof(QueueEntry) * SWEEP_QUEUE_LIMIT);
 	view->count = 0;
 	/* this goes by what the launcher has heard of, not this session */
@@ -132,10 +151,10 @@ view_read(QueueView *view)
 	view->requests = requests_copy(&view->requests_count);
 
 	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
-	memcpy(workers, sweep_shared->workers, sizeof(workers));
+	memcpy(view->workers, sweep_shared->workers, sizeof(view->workers));
 	LWLockRelease(shmem_lock(LOCK_WORKERS));
-	describe_workers(workers, false, view->busy[false]);
-	describe_workers(workers, true, view->busy[true]);
+	describe_workers(view->workers, false, view->busy[false]);
+	describe_workers(view->workers, true, view->busy[true]);
 }
 
 static bool
@@ -363,6 +382,24 @@ entry_of(const QueueView *view, int number)
 	return NULL;
 }
 
+/* It is being vacuumed: whom does that vacuum wait for? */
+static void
+describe_running(const Request *r, const QueueView *view, Waiting *waiting)
+{
+	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
+	{
+		const WorkerSlot *w = &view->workers[i];
+		char	   *holders;
+
+		if (w->state != WORKER_RUNNING || w->relid != r->key.relid ||
+			w->dboid != r->dboid)
+			continue;
+		holders = holders_of(w->pid);
+		if (holders)
+			snprintf(waiting->text, WAITING_LEN, "lock: its vacuum waits for %s", holders);
+	}
+}
+
 static void
 put_request(Row *row, int number, const QueueView *view)
 {
@@ -375,6 +412,8 @@ put_request(Row *row, int number, const QueueView *view)
 
 	if (r->state == REQUEST_WAITING)
 		describe_request(r, view, &waiting);
+	else
+		describe_running(r, view, &waiting);
 	if (due)
 		describe_reason(entry, decision_get(r->key, &d) ? &d : NULL, reason, sizeof(reason));
 	else
@@ -388,7 +427,7 @@ put_request(Row *row, int number, const QueueView *view)
 													 * due has one */
 	row_put_text(row, reason);
 	row_put_time(row, due ? Min(entry->since, r->requested_at) : r->requested_at);
-	row_put_text(row, r->state == REQUEST_WAITING ? waiting.text : NULL);
+	row_put_text(row, waiting.text[0] != '\0' ? waiting.text : NULL);
 	row_put_time(row, waiting.until);
 	put_estimate(row, r->key);
 	row_put(row, Int64GetDatum(r->id));

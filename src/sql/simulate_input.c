@@ -304,7 +304,7 @@ known_tables(void)
 	/* both are of the server's private structures */
 	if (!feature_is_ok(FEATURE_SCOUT) || !feature_is_ok(FEATURE_WORKER))
 		return hash;
-	foreach(lc, candidates_collect(false))
+	foreach(lc, candidates_collect(false, NULL, NULL))
 	{
 		const Candidate *c = lfirst(lc);
 		KnownTable *known;

@@ -350,40 +350,6 @@ put_table(Row *row, Form_pg_class form, const Candidate *c, const TableBlockers 
 	put_last_run(row, c);
 }
 
-/* Candidates by OID. */
-typedef struct CandidateEntry
-{
-	Oid			relid;			/* hash key */
-	const Candidate *candidate;
-} CandidateEntry;
-
-static HTAB *
-hash_candidates(void)
-{
-	HASHCTL		info = {0};
-	HTAB	   *hash;
-	ListCell   *lc;
-
-	info.keysize = sizeof(Oid);
-	info.entrysize = sizeof(CandidateEntry);
-	info.hcxt = CurrentMemoryContext;
-	hash = hash_create("sweep tables", 1024, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-
-	/* both are of the server's private structures */
-	if (!feature_is_ok(FEATURE_SCOUT) || !feature_is_ok(FEATURE_WORKER))
-		return hash;
-	foreach(lc, candidates_collect(false))
-	{
-		const Candidate *c = lfirst(lc);
-		CandidateEntry *entry;
-
-		CHECK_FOR_INTERRUPTS();
-		entry = hash_search(hash, &c->key.relid, HASH_ENTER, NULL);
-		entry->candidate = c;
-	}
-	return hash;
-}
-
 static bool
 is_table(Form_pg_class form)
 {
@@ -391,48 +357,73 @@ is_table(Form_pg_class form)
 		form->relkind == RELKIND_TOASTVALUE || form->relkind == RELKIND_PARTITIONED_TABLE;
 }
 
-PG_FUNCTION_INFO_V1(sweep_tables_0_1);
-Datum
-sweep_tables_0_1(PG_FUNCTION_ARGS)
+typedef struct TablesCall
+{
+	FunctionCallInfo fcinfo;
+	Row			row;
+	HTAB	   *counted;		/* OIDs of the tables that have their rows */
+	TableBlockers blockers;
+} TablesCall;
+
+static bool
+put_counted(Candidate *c, Form_pg_class form, void *arg)
+{
+	TablesCall *call = arg;
+
+	put_table(&call->row, form, c, &call->blockers);
+	row_store(call->fcinfo, &call->row);
+	(void) hash_search(call->counted, &form->oid, HASH_ENTER, NULL);
+	return false;
+}
+
+/* Partitioned tables, and those that have no statistics. */
+static void
+put_others(TablesCall *call)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "sweep tables",
 												  ALLOCSET_DEFAULT_SIZES);
-	TableBlockers blockers;
-	Row			row = {0};
-	HTAB	   *candidates;
-	Relation	rel;
-	TableScanDesc scan;
+	Relation	rel = table_open(RelationRelationId, AccessShareLock);
+	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
 	HeapTuple	tuple;
 
-	shmem_require();
-	InitMaterializedSRF(fcinfo, 0);
-
-	candidates = hash_candidates();
-	blockers = read_blockers();
-	rel = table_open(RelationRelationId, AccessShareLock);
-	scan = table_beginscan_catalog(rel, 0, NULL);
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-		CandidateEntry *entry;
 		MemoryContext caller;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_table(form))
+		if (!is_table(form) || hash_search(call->counted, &form->oid, HASH_FIND, NULL) != NULL)
 			continue;
-		entry = hash_search(candidates, &form->oid, HASH_FIND, NULL);
 		caller = MemoryContextSwitchTo(context);
-		if (entry != NULL)
-			put_table(&row, form, entry->candidate, &blockers);
-		else
-			put_uncounted(&row, form);
-		row_store(fcinfo, &row);
+		put_uncounted(&call->row, form);
+		row_store(call->fcinfo, &call->row);
 		MemoryContextSwitchTo(caller);
 		MemoryContextReset(context);
 	}
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);
-	hash_destroy(candidates);
 	MemoryContextDelete(context);
+}
+
+/* There may be a million, so none is kept but for its OID. */
+PG_FUNCTION_INFO_V1(sweep_tables_0_1);
+Datum
+sweep_tables_0_1(PG_FUNCTION_ARGS)
+{
+	TablesCall	call = {.fcinfo = fcinfo};
+	HASHCTL		info = {0};
+
+	shmem_require();
+	InitMaterializedSRF(fcinfo, 0);
+
+	info.keysize = info.entrysize = sizeof(Oid);
+	info.hcxt = CurrentMemoryContext;
+	call.counted = hash_create("sweep tables", 1024, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	call.blockers = read_blockers();
+	/* both are of the server's private structures */
+	if (feature_is_ok(FEATURE_SCOUT) && feature_is_ok(FEATURE_WORKER))
+		(void) candidates_collect(false, put_counted, &call);
+	put_others(&call);
+	hash_destroy(call.counted);
 	return (Datum) 0;
 }

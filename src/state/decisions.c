@@ -18,6 +18,9 @@
 /* When all places are taken, one in so many is freed at once. */
 #define EVICT_PART	16
 
+/* Snoozes may take one place in so many. */
+#define SNOOZES_PART	2
+
 static int64 lost = 0;			/* by this process */
 
 void
@@ -101,15 +104,11 @@ rank_of(const Decision *d, TimestampTz now)
 	return evict_rank(class, (class < EVICT_LOOK ? now - d->last_at : d->not_before - now) / USECS_PER_SEC);
 }
 
-/*
- * Forgets some of the decisions that it does least harm to forget.  It
- * forgets many at once, because looking for them takes a pass over all.
- */
+/* Forgets so many of the decisions that it does least harm to forget. */
 static void
-make_room(EvictClass newcomer, TimestampTz now)
+make_room(EvictClass newcomer, int wanted, TimestampTz now)
 {
 	int			counts[EVICT_RANKS] = {0};
-	int			wanted = Max(sweep_max_decisions / EVICT_PART, 1);
 	HASH_SEQ_STATUS status;
 	Decision   *d;
 	int			below;
@@ -147,8 +146,9 @@ find_place(const Decision *decision, bool *found)
 
 	if (*found)
 		return place;
+	/* many at once, because looking for them takes a pass over all */
 	if (hash_get_num_entries(sweep_decisions) >= sweep_max_decisions)
-		make_room(class, now);
+		make_room(class, Max(sweep_max_decisions / EVICT_PART, 1), now);
 	if (hash_get_num_entries(sweep_decisions) < sweep_max_decisions)
 		place = hash_search(sweep_decisions, &decision->key, HASH_ENTER_NULL, found);
 	if (place == NULL)
@@ -159,15 +159,11 @@ find_place(const Decision *decision, bool *found)
 	return place;
 }
 
+/* This is one word, and may be a moment old. */
 bool
 decisions_are_many(void)
 {
-	bool		many;
-
-	decisions_lock();
-	many = hash_get_num_entries(sweep_decisions) > (int64) sweep_max_decisions * 3 / 4;
-	decisions_unlock();
-	return many;
+	return hash_get_num_entries(sweep_decisions) > (int64) sweep_max_decisions * 3 / 4;
 }
 
 int64
@@ -213,6 +209,17 @@ lower(int64 *lowest, double threshold, int64 carried)
 	*lowest = Min(*lowest, (int64) threshold);
 }
 
+/* A table that was snoozed before anything was known of it has none. */
+static void
+lower_to(const Decision *d)
+{
+	if (d->kind == DECISION_SNOOZED && d->dead_threshold == 0 && d->ins_threshold == 0)
+		return;
+	lower(&sweep_shared->lowest_dead_threshold, d->dead_threshold, d->carried.dead);
+	lower(&sweep_shared->lowest_ins_threshold, d->ins_threshold, d->carried.ins);
+	lower(&sweep_shared->lowest_ins_threshold, d->ins_early, d->carried.ins);
+}
+
 void
 decision_put(const Decision *decision)
 {
@@ -244,9 +251,7 @@ decision_put(const Decision *decision)
 			first_at = place->first_at;
 			times = place->times + 1;
 		}
-		lower(&sweep_shared->lowest_dead_threshold, decision->dead_threshold, decision->carried.dead);
-		lower(&sweep_shared->lowest_ins_threshold, decision->ins_threshold, decision->carried.ins);
-		lower(&sweep_shared->lowest_ins_threshold, decision->ins_early, decision->carried.ins);
+		lower_to(decision);
 		if (found && is_snoozed(place))
 			put_into_snoozed(place, decision);
 		else
@@ -269,37 +274,82 @@ decision_put(const Decision *decision)
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }
 
+/* How many tables would be snoozed with these as well, and how many are new? */
+static int
+count_snoozed(const Decision *decisions, int n, int *newcomers)
+{
+	HASH_SEQ_STATUS status;
+	const Decision *d;
+	int			snoozed = n;
+
+	hash_seq_init(&status, sweep_decisions);
+	while ((d = hash_seq_search(&status)) != NULL)
+		snoozed += is_snoozed(d);
+	*newcomers = 0;
+	for (int i = 0; i < n; i++)
+	{
+		d = decision_find(decisions[i].key);
+		*newcomers += d == NULL;
+		snoozed -= d != NULL && is_snoozed(d);
+	}
+	return snoozed;
+}
+
 /*
  * If nothing was known of the table, its thresholds are left at 0.  Then the
  * scout sends a worker when the snooze is over, and the worker finds out the
  * real ones.  These zeros must not lower the lowest thresholds, below which
  * the scout looks at no table at all.
  */
-bool
-decision_snooze(const Decision *decision)
+static void
+put_snooze(const Decision *decision)
 {
-	Decision   *place;
 	bool		found;
+	Decision   *place = hash_search(sweep_decisions, &decision->key, HASH_ENTER_NULL, &found);
+	bool		again = found && is_snoozed(place);
+
+	if (place == NULL)
+		return;					/* there is memory for sweep_max_decisions */
+	if (!found)
+		*place = *decision;
+	place->kind = DECISION_SNOOZED;
+	place->mentioned = true;
+	place->first_at = again ? place->first_at : decision->last_at;
+	place->last_at = decision->last_at;
+	place->times = again ? place->times + 1 : 1;
+	place->not_before = decision->not_before;
+}
+
+/*
+ * Snoozes are never forgotten for others.  So they may take a part of the
+ * room only: what is decided about other tables needs the rest.
+ */
+bool
+decision_snooze(const Decision *decisions, int n)
+{
+	TimestampTz now = clock_now();
+	int			newcomers;
+	bool		room;
 
 	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
-	place = find_place(decision, &found);
-	if (place != NULL)
+	room = count_snoozed(decisions, n, &newcomers) <= decisions_snooze_limit();
+	if (room)
 	{
-		bool		again = found && is_snoozed(place);
-		TimestampTz first_at = again ? place->first_at : decision->last_at;
-		int64		times = again ? place->times + 1 : 1;
+		int64		over = hash_get_num_entries(sweep_decisions) + newcomers - sweep_max_decisions;
 
-		if (!found)
-			*place = *decision;
-		place->kind = DECISION_SNOOZED;
-		place->mentioned = true;
-		place->first_at = first_at;
-		place->last_at = decision->last_at;
-		place->times = times;
-		place->not_before = decision->not_before;
+		if (over > 0)
+			make_room(EVICT_NEVER, (int) over, now);
+		for (int i = 0; i < n; i++)
+			put_snooze(&decisions[i]);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
-	return place != NULL;
+	return room;
+}
+
+int
+decisions_snooze_limit(void)
+{
+	return sweep_max_decisions / SNOOZES_PART;
 }
 
 /* The scout then has a worker look again, who decides anew. */
@@ -371,6 +421,7 @@ decisions_set_back(int64 us)
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }
 
+/* The lowest thresholds rise here, when the table that had them is gone. */
 void
 decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 {
@@ -378,10 +429,13 @@ decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 	Decision   *decision;
 
 	LWLockAcquire(shmem_lock(LOCK_DECISIONS), LW_EXCLUSIVE);
+	sweep_shared->lowest_dead_threshold = sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
 	hash_seq_init(&status, sweep_decisions);
 	while ((decision = hash_seq_search(&status)) != NULL)
 	{
-		if (!keep(decision, arg))
+		if (keep(decision, arg))
+			lower_to(decision);
+		else
 			(void) hash_search(sweep_decisions, &decision->key, HASH_REMOVE, NULL);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));

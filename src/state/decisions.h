@@ -174,11 +174,14 @@ extern bool decisions_are_many(void);
 extern int64 decisions_lost(void);
 
 /*
- * Leaves the table alone until decision->not_before, whatever is decided
- * about it meanwhile.  What was known of the table is kept.  Returns false if
- * there is no room.
+ * Leaves the tables alone until decision->not_before, whatever is decided
+ * about them meanwhile.  What was known of them is kept.  Returns false if
+ * there is no room for all, and then none is snoozed.
  */
-extern bool decision_snooze(const Decision *decision);
+extern bool decision_snooze(const Decision *decisions, int n);
+
+/* So many tables can be snoozed at a time, in all databases. */
+extern int	decisions_snooze_limit(void);
 extern void decision_unsnooze(DecisionKey key);
 
 /* The tables of a database that are snoozed now, palloc'd. */

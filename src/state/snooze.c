@@ -18,25 +18,33 @@
 #include "state/decisions.h"
 
 void
-snooze_begin(DecisionKey key, const char *schemaname, const char *relname, TimestampTz until)
+snooze_begin(const SnoozeTable *tables, int n, TimestampTz until)
 {
-	Decision	d;
+	Decision   *decisions = palloc0(sizeof(Decision) * Max(n, 1));
+	TimestampTz now = clock_now();
 
-	memset(&d, 0, sizeof(d));
-	d.key = key;
-	d.kind = DECISION_SNOOZED;
-	d.mentioned = true;
-	d.last_at = clock_now();
-	d.not_before = until;
-	d.ins_early = -1;
-	d.memory.counted_vacuums = -1;
-	strlcpy(d.schemaname, schemaname, NAMEDATALEN);
-	strlcpy(d.relname, relname, NAMEDATALEN);
-	if (!decision_snooze(&d))
+	for (int i = 0; i < n; i++)
+	{
+		Decision   *d = &decisions[i];
+
+		d->key = tables[i].key;
+		d->kind = DECISION_SNOOZED;
+		d->mentioned = true;
+		d->last_at = now;
+		d->not_before = until;
+		d->ins_early = -1;
+		d->memory.counted_vacuums = -1;
+		strlcpy(d->schemaname, tables[i].schemaname, NAMEDATALEN);
+		strlcpy(d->relname, tables[i].relname, NAMEDATALEN);
+	}
+	if (!decision_snooze(decisions, n))
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("no more tables can be remembered"),
-				 errhint("Raise \"sweep.max_decisions\" and restart the server.")));
+				 errmsg_plural("cannot snooze %d table", "cannot snooze %d tables", n, n),
+				 errdetail("No more than %d tables can be snoozed at a time, in all databases together.",
+						   decisions_snooze_limit()),
+				 errhint("Raise \"sweep.max_decisions\" and restart the server. That limit is half of it.")));
+	pfree(decisions);
 }
 
 void

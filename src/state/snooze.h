@@ -12,12 +12,18 @@
 
 #include "state/decisions.h"
 
+typedef struct SnoozeTable
+{
+	DecisionKey key;
+	char		schemaname[NAMEDATALEN];
+	char		relname[NAMEDATALEN];
+} SnoozeTable;
+
 /*
- * Leaves the table alone until then.  ERROR if there is no room to remember
- * it.
+ * Leaves the tables alone until then.  ERROR if there is no room to remember
+ * all of them, and then none is.
  */
-extern void snooze_begin(DecisionKey key, const char *schemaname, const char *relname,
-						 TimestampTz until);
+extern void snooze_begin(const SnoozeTable *tables, int n, TimestampTz until);
 extern void snooze_end(DecisionKey key);
 
 /*

@@ -46,6 +46,8 @@ typedef struct CandidateRow
 	bool		temporary;
 	int32		xid_age;		/* of its oldest transaction id */
 	int32		mxid_age;
+	TransactionId frozenxid;	/* that id, and the multixact */
+	MultiXactId minmxid;
 	double		reltuples;
 	int64		pages;			/* as of the last VACUUM or ANALYZE */
 	int64		frozen_pages;	/* as of the same (0: the server does not

@@ -122,6 +122,8 @@ fill_ages(Candidate *c, Form_pg_class form, const AutoVacOpts *opts)
 	if (opts && opts->multixact_freeze_max_age >= 0)
 		c->rules.mxid_limit = Min(c->rules.mxid_limit, opts->multixact_freeze_max_age);
 
+	c->row.frozenxid = form->relfrozenxid;
+	c->row.minmxid = form->relminmxid;
 	c->row.xid_age = c->row.mxid_age = 0;
 	if (TransactionIdIsNormal(form->relfrozenxid))
 		c->row.xid_age = Max((int32) (ReadNextTransactionId() - form->relfrozenxid), 0);
@@ -211,42 +213,77 @@ create_toast_owners(void)
 	return hash_create("sweep TOAST owners", 128, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* One pass over pg_class. */
+/* The passes over pg_class. */
 typedef struct ReadPass
 {
 	bool		toast;			/* reads TOAST tables, or the others */
 	bool		catalogs_only;
-	MemoryContext context;		/* of the candidates */
+	CandidateVisitor visit;
+	void	   *arg;
+	Weighing	w;
+	MemoryContext context;		/* of what outlives a table's look */
+	MemoryContext kept;			/* of the candidates */
+	List	   *list;
 	HTAB	   *toast_owners;	/* filled by the first pass */
 	DatabaseSettings *settings; /* what sweep.set() has set */
 } ReadPass;
 
-/* Adds one pg_class row to the list, if it is a table with statistics. */
-static List *
-read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
+static void *
+copy_of(const void *from, size_t size)
+{
+	return from ? memcpy(palloc(size), from, size) : NULL;
+}
+
+static void
+keep(ReadPass *pass, const Candidate *c)
+{
+	MemoryContext caller = MemoryContextSwitchTo(pass->kept);
+	Candidate  *kept = copy_of(c, sizeof(Candidate));
+
+	MemoryContextSwitchTo(pass->context);
+	kept->rules.opts = copy_of(c->rules.opts, sizeof(AutoVacOpts));
+	kept->decision = copy_of(c->decision, sizeof(Decision));
+	pass->list = lappend(pass->list, kept);
+	MemoryContextSwitchTo(caller);
+}
+
+/* What is the TOAST table of this one to inherit? */
+static void
+note_toast_owner(ReadPass *pass, Form_pg_class form, AutoVacOpts *opts, const TableSettings *own)
+{
+	ToastOwner *owner = hash_search(pass->toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
+	MemoryContext caller = MemoryContextSwitchTo(pass->context);
+
+	owner->relid = form->oid;
+	owner->opts = copy_of(opts, sizeof(AutoVacOpts));
+	owner->own = own;
+	MemoryContextSwitchTo(caller);
+}
+
+static bool
+is_table(char relkind)
+{
+	return relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW || relkind == RELKIND_TOASTVALUE;
+}
+
+/* Looks at one row of pg_class, if it is a table with statistics. */
+static void
+read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 {
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 	bool		user_catalog;
 	AutoVacOpts *opts;
-	Oid			settings_of = form->oid;
 	const TableSettings *own = table_settings_find(pass->settings, form);
 	Candidate  *c;
 
-	if (pass->catalogs_only && !IsCatalogRelationOid(form->oid))
-		return list;
-	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
-		form->relkind != RELKIND_TOASTVALUE)
-		return list;
+	if (!is_table(form->relkind) || (pass->catalogs_only && !IsCatalogRelationOid(form->oid)))
+		return;
 
+	c = palloc0(sizeof(Candidate));
+	c->rules.settings_of = form->oid;
 	opts = read_options(tuple, desc, &user_catalog);
 	if (OidIsValid(form->reltoastrelid))
-	{
-		ToastOwner *owner = hash_search(pass->toast_owners, &form->reltoastrelid, HASH_ENTER, NULL);
-
-		owner->relid = form->oid;
-		owner->opts = opts;
-		owner->own = own;
-	}
+		note_toast_owner(pass, form, opts, own);
 	if (form->relkind == RELKIND_TOASTVALUE)
 	{
 		ToastOwner *owner = hash_search(pass->toast_owners, &form->oid, HASH_FIND, NULL);
@@ -255,85 +292,76 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
 		{
 			opts = opts ? opts : owner->opts;
 			own = owner->own;
-			settings_of = owner->relid;
+			c->rules.settings_of = owner->relid;
 		}
 	}
-
-	c = MemoryContextAllocZero(pass->context, sizeof(Candidate));
 	c->rules.own = own;
-	c->rules.settings_of = settings_of;
 	fill(c, form, opts, user_catalog);
 	if (!count(c))
-	{
-		pfree(c);
-		return list;
-	}
-	return lappend(list, c);
+		return;
+	candidate_weigh(c, &pass->w);
+	if (pass->visit == NULL || pass->visit(c, form, pass->arg))
+		keep(pass, c);
 }
 
-static List *
-read_pass(List *list, Relation rel, const ReadPass *pass)
+static void
+read_pass(ReadPass *pass, Relation rel)
 {
+	MemoryContext table = AllocSetContextCreate(CurrentMemoryContext, "sweep table", ALLOCSET_SMALL_SIZES);
 	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
 	HeapTuple	tuple;
 
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		MemoryContext caller;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((form->relkind == RELKIND_TOASTVALUE) == pass->toast)
-			list = read_row(list, tuple, RelationGetDescr(rel), pass);
+		if ((form->relkind == RELKIND_TOASTVALUE) != pass->toast)
+			continue;
+		caller = MemoryContextSwitchTo(table);
+		read_row(pass, tuple, RelationGetDescr(rel));
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(table);
 	}
 	table_endscan(scan);
-	return list;
+	MemoryContextDelete(table);
 }
 
 List *
-candidates_collect(bool catalogs_only)
+candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg)
 {
-	List	   *list = NIL;
-	ReadPass	pass;
+	ReadPass	pass = {.catalogs_only = catalogs_only,.visit = visit,.arg = arg,.context = CurrentMemoryContext};
 	Relation	rel;
-	Weighing	w;
-	ListCell   *lc;
-
-	pass.catalogs_only = catalogs_only;
 
 	/* there may be a million, so the context must not round sizes up */
-	pass.context = SlabContextCreate(CurrentMemoryContext, "sweep candidates",
-									 CANDIDATES_BLOCK, sizeof(Candidate));
+	pass.kept = SlabContextCreate(CurrentMemoryContext, "sweep candidates",
+								  CANDIDATES_BLOCK, sizeof(Candidate));
 	pass.toast_owners = create_toast_owners();
 	pass.settings = table_settings_read();	/* candidates point into it */
+	weighing_begin(&pass.w);
 	rel = table_open(RelationRelationId, AccessShareLock);
 
 	/* tables come before their TOAST tables, which inherit their options */
 	pass.toast = false;
-	list = read_pass(list, rel, &pass);
+	read_pass(&pass, rel);
 	pass.toast = true;
-	list = read_pass(list, rel, &pass);
+	read_pass(&pass, rel);
 
 	table_close(rel, AccessShareLock);
 	hash_destroy(pass.toast_owners);
-
-	weighing_begin(&w);
-	foreach(lc, list)
-	{
-		CHECK_FOR_INTERRUPTS();
-		candidate_weigh(lfirst(lc), &w);
-	}
-	return list;
+	return pass.list;
 }
 
 List *
-candidates_read(bool catalogs_only)
+candidates_read(bool catalogs_only, CandidateVisitor visit, void *arg)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *list;
 
 	StartTransactionCommand();
 	MemoryContextSwitchTo(context);
-	list = candidates_collect(catalogs_only);
+	list = candidates_collect(catalogs_only, visit, arg);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 	return list;

@@ -7,15 +7,24 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "nodes/pg_list.h"
 
 #include "worker/candidate.h"
 
 /*
+ * Looks at one table while all are read.  Only those for which it returns true
+ * are kept.  What it allocates is gone after it.  The table's row of pg_class
+ * is in its buffer.
+ */
+typedef bool (*CandidateVisitor) (Candidate *c, Form_pg_class form, void *arg);
+
+/*
  * Reads all tables of this database that have statistics, in a transaction of
  * its own.  The list and its contents are in the current memory context.
+ * Without a visitor all are kept, which takes about 800 bytes each.
  */
-extern List *candidates_read(bool catalogs_only);
+extern List *candidates_read(bool catalogs_only, CandidateVisitor visit, void *arg);
 
 /*
  * Reads only these tables, without a pass over pg_class.  Those that are gone
@@ -24,7 +33,7 @@ extern List *candidates_read(bool catalogs_only);
 extern List *candidates_named(const DecisionKey *keys, int n);
 
 /* The same within the caller's transaction. */
-extern List *candidates_collect(bool catalogs_only);
+extern List *candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg);
 extern List *candidates_collect_named(const DecisionKey *keys, int n);
 
 /*

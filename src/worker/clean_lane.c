@@ -385,15 +385,8 @@ set_wanted(const Candidate *c, bool wanted)
 }
 
 void
-clean_lane_survey(List *candidates)
+clean_lane_survey(const Candidate *c)
 {
-	ListCell   *lc;
-
-	foreach(lc, candidates)
-	{
-		const Candidate *c = lfirst(lc);
-
-		if (c->rules.own && c->rules.own->is_set[TABLE_CLEANER] && clean_lane_allows(c))
-			set_wanted(c, !sweep_cleaner);
-	}
+	if (c->rules.own && c->rules.own->is_set[TABLE_CLEANER] && clean_lane_allows(c))
+		set_wanted(c, !sweep_cleaner);
 }

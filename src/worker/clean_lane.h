@@ -6,15 +6,13 @@
 #ifndef SWEEP_CLEAN_LANE_H
 #define SWEEP_CLEAN_LANE_H
 
-#include "nodes/pg_list.h"
-
 #include "worker/candidate.h"
 
 /* Looks at what the scout has found, and cleans what is worth it. */
 extern void clean_lane(bool (*must_stop) (void));
 
-/* Notes which of these tables somebody wants cleaned, by sweep.set(). */
-extern void clean_lane_survey(List *candidates);
+/* Notes whether somebody wants this table cleaned, by sweep.set(). */
+extern void clean_lane_survey(const Candidate *c);
 
 /* May this table be cleaned at all, by sweep.cleaner or a setting of its own? */
 extern bool clean_lane_allows(const Candidate *c);

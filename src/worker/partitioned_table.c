@@ -6,8 +6,8 @@
  * they are found in the catalogs, and what has changed below each is summed
  * up (policy/partition_tree.c).  Then a worker analyzes what is due.
  *
- * Runs in a worker, and partitioned_table_collect() in any backend.  They take
- * AccessShareLock on pg_partitioned_table and pg_inherits.
+ * Runs in a worker.  It takes AccessShareLock on pg_partitioned_table and
+ * pg_inherits.
  *
  * ANALYZE then locks the table itself, conditionally, and takes
  * AccessShareLock on all partitions at once.  It would wait for those.  So
@@ -21,7 +21,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/twophase.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -29,7 +28,6 @@
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
 #include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -37,14 +35,18 @@
 #include "rules.h"
 #include "server/clock.h"
 #include "server/compat.h"
+#include "server/peek.h"
 #include "server/table_stats.h"
 #include "settings.h"
 #include "state/ledger.h"
 #include "worker/remember.h"
 #include "worker/table_vacuum.h"
 
-/* An ANALYZE may take this share of the server's lock table. */
-#define LOCKS_SHARE		4
+/*
+ * An ANALYZE locks no more partitions than this: a small part of the lock
+ * table, which users need for themselves.
+ */
+#define PARTITIONS_LIMIT	256
 
 /* A partitioned table. */
 typedef struct Tree
@@ -54,21 +56,19 @@ typedef struct Tree
 	PartitionTree sums;
 } Tree;
 
-/*
- * A partition, which may be partitioned itself.  It is removed from the hash
- * when it has been counted.
- */
+/* A partition, which may be partitioned itself. */
 typedef struct Branch
 {
 	Oid			relid;			/* hash key */
 	Oid			parent;
+	bool		counted;
 } Branch;
 
-typedef struct Forest
+struct Forest
 {
 	HTAB	   *trees;
-	HTAB	   *branches;
-} Forest;
+	HTAB	   *branches;		/* NULL: there are no trees */
+};
 
 static HTAB *
 create_hash(const char *name, Size entrysize)
@@ -222,41 +222,6 @@ add_quiet_partition(Forest *forest, Oid relid)
 }
 
 static void
-add_partitions(Forest *forest, List *candidates)
-{
-	HTAB	   *counted = create_hash("sweep partitions counted", sizeof(Oid));
-	HASH_SEQ_STATUS status;
-	Branch	   *branch;
-	ListCell   *lc;
-
-	foreach(lc, candidates)
-	{
-		const Candidate *c = lfirst(lc);
-		PartitionTreeLeaf leaf = {
-			.reltuples = c->row.reltuples,
-			.live_tuples = c->counters.live,
-			.mod_since_analyze = c->counters.mod,
-			.analyze_threshold = c->weight.thresholds.analyze,
-			.analyzed_at = c->counters.analyzed_at,
-			.autoanalyzed_at = c->counters.autoanalyzed_at,
-		};
-
-		if (hash_search(forest->branches, &c->key.relid, HASH_FIND, NULL) == NULL)
-			continue;
-		add_partition(forest, c->key.relid, &leaf, false);
-		(void) hash_search(counted, &c->key.relid, HASH_ENTER, NULL);
-	}
-
-	hash_seq_init(&status, forest->branches);
-	while ((branch = hash_seq_search(&status)) != NULL)
-	{
-		if (hash_search(counted, &branch->relid, HASH_FIND, NULL) == NULL)
-			add_quiet_partition(forest, branch->relid);
-	}
-	hash_destroy(counted);
-}
-
-static void
 judge(Tree *tree)
 {
 	PartitionedTable *table = tree->table;
@@ -279,56 +244,93 @@ judge(Tree *tree)
 	table->candidate.weight.score.score = table->candidate.weight.score.analyze_score;
 }
 
-List *
-partitioned_table_collect(List *candidates)
+Forest *
+partitioned_table_begin(void)
 {
-	Forest		forest;
+	MemoryContext context = CurrentMemoryContext;
+	Forest	   *forest;
+
+	if (!sweep_analyze_partitioned)
+		return NULL;
+	forest = palloc0(sizeof(Forest));
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	forest->trees = create_hash("sweep partitioned tables", sizeof(Tree));
+	read_trees(forest);
+	if (hash_get_num_entries(forest->trees) > 0)
+	{
+		forest->branches = create_hash("sweep partitions", sizeof(Branch));
+		read_branches(forest);
+	}
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return forest;
+}
+
+void
+partitioned_table_look(Forest *forest, const Candidate *c)
+{
+	PartitionTreeLeaf leaf = {
+		.reltuples = c->row.reltuples,
+		.live_tuples = c->counters.live,
+		.mod_since_analyze = c->counters.mod,
+		.analyze_threshold = c->weight.thresholds.analyze,
+		.analyzed_at = c->counters.analyzed_at,
+		.autoanalyzed_at = c->counters.autoanalyzed_at,
+	};
+	Branch	   *branch;
+
+	if (forest == NULL || forest->branches == NULL)
+		return;
+	branch = hash_search(forest->branches, &c->key.relid, HASH_FIND, NULL);
+	if (branch == NULL)
+		return;
+	branch->counted = true;
+	add_partition(forest, c->key.relid, &leaf, false);
+}
+
+static void
+add_quiet_partitions(Forest *forest)
+{
+	HASH_SEQ_STATUS status;
+	Branch	   *branch;
+
+	hash_seq_init(&status, forest->branches);
+	while ((branch = hash_seq_search(&status)) != NULL)
+	{
+		if (!branch->counted)
+			add_quiet_partition(forest, branch->relid);
+	}
+}
+
+List *
+partitioned_table_end(Forest *forest)
+{
+	MemoryContext context = CurrentMemoryContext;
 	HASH_SEQ_STATUS status;
 	Tree	   *tree;
 	List	   *tables = NIL;
 
-	forest.trees = create_hash("sweep partitioned tables", sizeof(Tree));
-	read_trees(&forest);
-	if (hash_get_num_entries(forest.trees) > 0)
+	if (forest == NULL)
+		return NIL;
+	StartTransactionCommand();
+	MemoryContextSwitchTo(context);
+	if (forest->branches != NULL)
 	{
-		forest.branches = create_hash("sweep partitions", sizeof(Branch));
-		read_branches(&forest);
-		add_partitions(&forest, candidates);
-		hash_destroy(forest.branches);
+		add_quiet_partitions(forest);
+		hash_destroy(forest->branches);
 	}
-
-	hash_seq_init(&status, forest.trees);
+	hash_seq_init(&status, forest->trees);
 	while ((tree = hash_seq_search(&status)) != NULL)
 	{
 		judge(tree);
 		tables = lappend(tables, tree->table);
 	}
-	hash_destroy(forest.trees);
-	return tables;
-}
-
-List *
-partitioned_table_read(List *candidates)
-{
-	MemoryContext context = CurrentMemoryContext;
-	List	   *tables;
-
-	if (!sweep_analyze_partitioned)
-		return NIL;
-	StartTransactionCommand();
-	MemoryContextSwitchTo(context);
-	tables = partitioned_table_collect(candidates);
+	hash_destroy(forest->trees);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
+	pfree(forest);
 	return tables;
-}
-
-/* Would the locks on all its partitions crowd out those of others? */
-static bool
-has_too_many_partitions(const PartitionedTable *table)
-{
-	return table->partitions >
-		(int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts) / LOCKS_SHARE;
 }
 
 DecisionKind
@@ -343,7 +345,7 @@ partitioned_table_verdict(const PartitionedTable *table)
 	if (decision_get(table->candidate.key, &known) && clock_now() < known.not_before &&
 		!(known.kind == DECISION_WOULD_ANALYZE && sweep_mode == SWEEP_ACT))
 		return known.kind;
-	if (table->foreign || has_too_many_partitions(table))
+	if (table->foreign || table->partitions > PARTITIONS_LIMIT)
 		return DECISION_NOT_ANALYZED;
 	return sweep_mode == SWEEP_ACT ? DECISION_NONE : DECISION_WOULD_ANALYZE;
 }
@@ -370,7 +372,12 @@ typedef enum TreeState
 	TREE_GONE
 } TreeState;
 
-/* Could all locks be had now?  They are not kept. */
+/*
+ * Could all locks be had now?  They are not kept.  And could all rows of
+ * pg_class be updated in place?  ANALYZE does that last, while it holds a
+ * snapshot and those locks.  So it would not wait for them, and all its work
+ * would be lost.
+ */
 static TreeState
 try_locks(Oid relid)
 {
@@ -392,6 +399,11 @@ try_locks(Oid relid)
 				break;
 			}
 			UnlockRelationOid(lfirst_oid(lc), AccessShareLock);
+			if (!peek_row_is_free(lfirst_oid(lc)))
+			{
+				state = TREE_LOCKED;
+				break;
+			}
 		}
 	}
 	CommitTransactionCommand();

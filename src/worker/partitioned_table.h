@@ -24,18 +24,17 @@ typedef struct PartitionedTable
 	bool		foreign;		/* some partitions are foreign tables */
 } PartitionedTable;
 
-/*
- * Finds all of this database, as a list in the current memory context.
- * `candidates` comes from candidates_collect().  Within the caller's
- * transaction.
- */
-extern List *partitioned_table_collect(List *candidates);
+typedef struct Forest Forest;
 
 /*
- * The same in a transaction of its own.  NIL when sweep.analyze_partitioned
- * is off.
+ * Finds all of this database in a survey, which looks at each candidate in
+ * between.  The result is in the current memory context.  Begin and end have
+ * transactions of their own.  Forest is NULL, and the list empty, when
+ * sweep.analyze_partitioned is off.
  */
-extern List *partitioned_table_read(List *candidates);
+extern Forest *partitioned_table_begin(void);
+extern void partitioned_table_look(Forest *forest, const Candidate *c);
+extern List *partitioned_table_end(Forest *forest);
 
 /*
  * Why is the table not analyzed now?  DECISION_NONE if it is, and

@@ -5,9 +5,16 @@
  */
 #include "worker/table_vacuum.h"
 
+#include "access/htup_details.h"
+#include "access/multixact.h"
 #include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "meter/log.h"
@@ -73,6 +80,45 @@ dead_ratio(const Candidate *c)
 	return threshold < 0 ? 0 : (double) c->counters.dead / Max(threshold, 1);
 }
 
+static bool oldest_moved = false;	/* see table_vacuum_moved_oldest() */
+
+/*
+ * Were the table's oldest ids those of the whole database, and has its vacuum
+ * moved them on?
+ */
+static bool
+has_moved_oldest(const Candidate *before, const Candidate *after)
+{
+	HeapTuple	tuple;
+	bool		moved = false;
+
+	if (before->row.frozenxid == after->row.frozenxid && before->row.minmxid == after->row.minmxid)
+		return false;
+	StartTransactionCommand();
+	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
+
+		moved = (before->row.frozenxid != after->row.frozenxid &&
+				 TransactionIdPrecedesOrEquals(before->row.frozenxid, form->datfrozenxid)) ||
+			(before->row.minmxid != after->row.minmxid &&
+			 MultiXactIdPrecedesOrEquals(before->row.minmxid, form->datminmxid));
+		ReleaseSysCache(tuple);
+	}
+	CommitTransactionCommand();
+	return moved;
+}
+
+bool
+table_vacuum_moved_oldest(void)
+{
+	bool		moved = oldest_moved;
+
+	oldest_moved = false;
+	return moved;
+}
+
 RunOutcome
 table_vacuum(Candidate *c, const Verdict *verdict)
 {
@@ -84,6 +130,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	int			sqlstate;
 	Candidate	before = *c;
 	Verdict		done = *verdict;
+	MemoryContext context = CurrentMemoryContext;
 
 	describe_reason(c, verdict, reason);
 	worker_slot_vacuums(dead_ratio(c));
@@ -91,6 +138,8 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	pin_wait_begin(verdict->catch_up);
 	sqlstate = statement_try(statement_vacuum(c->key.relid, c->row.schemaname, c->row.relname,
 											  &verdict->options), c->row.relname);
+	/* as it was before the vacuum had its locks: see log.c */
+	SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
 	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
 	done.gave_way = statement_gave_way();
 	recorded = table_run_end(&run);
@@ -102,6 +151,8 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	c->vacuumed_now = recorded;
 	if (!candidate_is_there(c))
 		return RUN_DONE;		/* the table was dropped meanwhile */
+	oldest_moved = has_moved_oldest(&before, c) || oldest_moved;
+	MemoryContextSwitchTo(context);
 	if (!recorded)
 		table_run_record_unbegun(c, RUN_VACUUM, reason, began, sqlstate, &run);
 	remember_run(c, &before, &done, &run, &moment);

@@ -17,6 +17,12 @@
 extern RunOutcome table_vacuum(Candidate *c, const Verdict *verdict);
 
 /*
+ * Since the last call, has one of them moved the oldest ids of the whole
+ * database on?
+ */
+extern bool table_vacuum_moved_oldest(void);
+
+/*
  * Does the same for the ANALYZE of a partitioned table.  partition_changes is
  * as in RunRecord.  locked says that a lock that it needs is known to be
  * taken.  Then the run is recorded as skipped.

@@ -338,6 +338,28 @@ take_carried(Candidate *c, const Decision *decision)
 	carry_add(&c->carried, c->counters.vacuums, c->counters.analyzes, &c->counters.dead, &c->counters.ins);
 }
 
+/*
+ * Where decisions have no room, the table's own may have been forgotten.  But
+ * the statistics know when it was vacuumed, and the minimum interval holds.
+ * The scout does the same.
+ */
+static Decision *
+stand_in(const Candidate *c)
+{
+	Decision   *d;
+
+	if (!decisions_are_many() || c->counters.vacuumed_at == 0)
+		return NULL;
+	d = palloc0(sizeof(Decision));
+	d->key = c->key;
+	d->kind = DECISION_VACUUMED;
+	d->last_at = c->counters.vacuumed_at;
+	d->not_before = clock_after(d->last_at, 1000 * candidate_min_interval_s(c));
+	d->ins_early = d->ins_follow = -1;
+	d->memory.counted_vacuums = -1;
+	return d;
+}
+
 void
 candidate_weigh(Candidate *c, const Weighing *w)
 {
@@ -368,4 +390,6 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	c->weight.uncounted = c->rules.enabled && turn_is_now(c, w->now, w->looked_at) && !count_is_good(c);
 	compute_score(c);
 	c->weight.due = due_reason(c, w);
+	if (c->decision == NULL && c->weight.due != DUE_NOT)
+		c->decision = stand_in(c);
 }

@@ -31,6 +31,7 @@
 #include "server/standbys.h"
 #include "shmem.h"
 #include "state/cleanings.h"
+#include "state/frozen_ids.h"
 #include "state/hold.h"
 #include "state/queue.h"
 #include "state/snooze.h"
@@ -50,7 +51,14 @@
 #include "worker/weigh.h"
 #include "worker/worth_survey.h"
 
+/*
+ * The server's caches of tables only grow in a process.  So a worker takes so
+ * many, and then another one comes in its place.
+ */
+#define TABLES_LIMIT	1000
+
 static char *my_database;
+static int	taken = 0;
 
 /*
  * Called between vacuums, where a cancel request comes too late and is
@@ -144,29 +152,29 @@ followed_table_is_there(DecisionKey key, void *arg)
 		hash_search(inventory->relids, &key.relid, HASH_FIND, NULL) != NULL;
 }
 
+static HTAB *
+create_relids(void)
+{
+	HASHCTL		info = {0};
+
+	info.keysize = info.entrysize = sizeof(Oid);
+	info.hcxt = CurrentMemoryContext;
+	return hash_create("sweep tables", 1024, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
 /*
  * Forgets decisions about tables that are gone, which makes room for others.
  */
 static void
-forget_dropped_tables(List *candidates, List *partitioned, TimestampTz at)
+forget_dropped_tables(HTAB *relids, List *partitioned, TimestampTz at)
 {
-	HASHCTL		info = {0};
-	HTAB	   *relids;
-	Inventory	inventory;
+	Inventory	inventory = {relids, at};
 	ListCell   *lc;
 
-	info.keysize = info.entrysize = sizeof(Oid);
-	info.hcxt = CurrentMemoryContext;
-	relids = hash_create("sweep tables", Max(list_length(candidates), 1), &info,
-						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	foreach(lc, candidates)
-		(void) hash_search(relids, &((Candidate *) lfirst(lc))->key.relid, HASH_ENTER, NULL);
 	foreach(lc, partitioned)
 		(void) hash_search(relids, &((PartitionedTable *) lfirst(lc))->candidate.key.relid,
 						   HASH_ENTER, NULL);
 	snooze_add_tables(relids);
-	inventory.relids = relids;
-	inventory.at = at;
 	decision_forget(table_is_there, &inventory);
 	cleaning_forget(cleaned_table_is_there, &inventory);
 	worth_tables_forget(followed_table_is_there, &inventory);
@@ -221,22 +229,6 @@ is_about_all(const Verdict *verdict)
 	return verdict->kind == DECISION_HELD || verdict->kind == DECISION_SPACED_OUT;
 }
 
-/*
- * Reads the tables that the scout has found, or all of them in a survey.  A
- * survey sees what the scout cannot see, but takes two passes over pg_class.
- */
-static List *
-read_candidates(bool survey, bool for_catalogs)
-{
-	DecisionKey *keys;
-	int			count;
-
-	if (survey)
-		return candidates_read(false);
-	keys = queue_due(for_catalogs, &count);
-	return count < 0 ? candidates_read(for_catalogs) : candidates_named(keys, count);
-}
-
 /* What a visit has found out so far. */
 typedef struct Visit
 {
@@ -245,29 +237,82 @@ typedef struct Visit
 	TimestampTz revisit_at;		/* when tables have their turn (0: none) */
 } Visit;
 
-/* Judges all tables, and returns those to be vacuumed, the first one first. */
-static List *
-find_due(List *candidates, Visit *v)
+/* Judges a table.  Returns true if it is to be vacuumed. */
+static bool
+is_due(Candidate *c, Visit *v)
 {
+	Verdict		verdict = verdict_about(c);
+	bool		due = verdict_is_to_vacuum(&verdict);
+
+	if (!due)
+	{
+		remember_verdict(c, &verdict);
+		v->revisit_at = earlier_turn(v->revisit_at, c);
+	}
+	v->held = v->held || (is_about_all(&verdict) && c->counters.history_lost);
+	return due;
+}
+
+static bool
+look(Candidate *c, Form_pg_class form, void *arg)
+{
+	return is_due(c, arg);
+}
+
+/* The tables that the scout has found, or all catalogs. */
+static List *
+find_due(Visit *v)
+{
+	bool		for_catalogs = worker_slot_is_for_catalogs();
+	int			count;
+	DecisionKey *keys = queue_due(for_catalogs, &count);
 	List	   *due = NIL;
 	ListCell   *lc;
 
-	foreach(lc, candidates)
+	if (count < 0)
+		return candidates_read(for_catalogs, look, v);
+	foreach(lc, candidates_named(keys, count))
 	{
-		Candidate  *c = lfirst(lc);
-		Verdict		verdict = verdict_about(c);
-
-		if (verdict_is_to_vacuum(&verdict))
-			due = lappend(due, c);
-		else
-		{
-			remember_verdict(c, &verdict);
-			v->revisit_at = earlier_turn(v->revisit_at, c);
-		}
-		v->held = v->held || (is_about_all(&verdict) && c->counters.history_lost);
+		if (is_due(lfirst(lc), v))
+			due = lappend(due, lfirst(lc));
 	}
-	overdue_mark(due);
-	list_sort(due, more_urgent_first);
+	return due;
+}
+
+/*
+ * A survey sees what the scout cannot see, but takes two passes over pg_class.
+ * There may be a million tables.  Of those that are not due only the OIDs are
+ * kept.
+ */
+typedef struct Survey
+{
+	Visit	   *visit;
+	HTAB	   *relids;
+	WorthSurvey *worth;
+	Forest	   *forest;
+} Survey;
+
+static bool
+look_in_survey(Candidate *c, Form_pg_class form, void *arg)
+{
+	Survey	   *survey = arg;
+
+	(void) hash_search(survey->relids, &c->key.relid, HASH_ENTER, NULL);
+	clean_lane_survey(c);
+	worth_survey_look(survey->worth, c);
+	partitioned_table_look(survey->forest, c);
+	return is_due(c, survey->visit);
+}
+
+static List *
+survey_tables(Visit *v, List **partitioned, TimestampTz began)
+{
+	Survey		survey = {v, create_relids(), worth_survey_begin(), partitioned_table_begin()};
+	List	   *due = candidates_read(false, look_in_survey, &survey);
+
+	*partitioned = partitioned_table_end(survey.forest);
+	forget_dropped_tables(survey.relids, *partitioned, began);
+	worth_survey_end(survey.worth);
 	return due;
 }
 
@@ -301,6 +346,19 @@ vacuum_if_due(Candidate *c, Visit *v)
 	v->revisit_at = earlier_turn(v->revisit_at, c);
 }
 
+/* This may fail for want of a lock.  Then it comes again with its next turn. */
+static void
+find_oldest_ids(void)
+{
+	bool		moved = table_vacuum_moved_oldest();
+	double		cpu_ms = clock_cpu_ms();
+
+	if (!frozen_ids_take_turn(MyDatabaseId, moved))
+		return;
+	(void) statement_oldest_ids();
+	account(cpu_ms, false);
+}
+
 /*
  * Looks at the tables and vacuums what is due.  Returns false when there is
  * no point in staying.
@@ -312,21 +370,16 @@ visit(void)
 	bool		survey = worker_slot_is_survey();
 	Visit		v = {.vacuumed = serve_requests(must_stop)};
 	double		cpu_ms = clock_cpu_ms();
-	List	   *candidates = read_candidates(survey, worker_slot_is_for_catalogs());
-	List	   *partitioned = survey ? partitioned_table_read(candidates) : NIL;
+	List	   *partitioned = NIL;
 	List	   *due;
 	ListCell   *lc;
 	bool		remembered;
 	int64		lost = decisions_lost();
 
 	standbys_visit_begins();
-	if (survey)
-	{
-		forget_dropped_tables(candidates, partitioned, began);
-		clean_lane_survey(candidates);
-		worth_survey(candidates);
-	}
-	due = find_due(candidates, &v);
+	due = survey ? survey_tables(&v, &partitioned, began) : find_due(&v);
+	overdue_mark(due);
+	list_sort(due, more_urgent_first);
 	pg_atomic_fetch_add_u64(&sweep_shared->visits, 1);
 	pg_atomic_fetch_add_u64(&sweep_shared->surveys_made, survey);
 	account(cpu_ms, survey);
@@ -344,6 +397,11 @@ visit(void)
 			continue;
 		vacuum_if_due(c, &v);
 		worker_slot_unclaim();
+		if (++taken >= TABLES_LIMIT)
+		{
+			v.held = true;		/* others take what is left */
+			break;
+		}
 	}
 	v.vacuumed = serve_requests(must_stop) || v.vacuumed;
 
@@ -361,9 +419,9 @@ visit(void)
 	if (!remembered)
 		return false;
 
-	if (v.vacuumed && COMPAT_HAS_SKIP_DATABASE_STATS && !must_stop())
-		(void) statement_try(statement_database_stats(), my_database);
-	return !must_stop();
+	if (v.vacuumed && !must_stop())
+		find_oldest_ids();
+	return taken < TABLES_LIMIT && !must_stop();
 }
 
 /*
@@ -390,7 +448,7 @@ sweep_worker_main(Datum arg)
 	MemoryContext context;
 
 	bgworker_prologue();
-	breaker_mark_process(&sweep_shared->worker_marks[bgworker_arg_slot(arg)]);
+	breaker_own_process();
 	if (!worker_slot_begin(arg))
 		proc_exit(0);
 

@@ -17,20 +17,25 @@
 #include "server/table_indexes.h"
 #include "server/table_stats.h"
 #include "state/worth_tables.h"
-#include "worker/candidate.h"
 
 /* Those whose indexes are looked at, by how much was read of the tables. */
 typedef struct Chosen
 {
-	int			count;
-	const Candidate *candidates[2 * WORTH_TABLES_LIMIT];
+	DecisionKey key;
+	int64		fetched;
 } Chosen;
+
+struct WorthSurvey
+{
+	int			count;
+	Chosen		chosen[2 * WORTH_TABLES_LIMIT];
+};
 
 static int
 more_read_first(const void *a, const void *b)
 {
-	int64		x = (*(const Candidate *const *) a)->counters.fetched;
-	int64		y = (*(const Candidate *const *) b)->counters.fetched;
+	int64		x = ((const Chosen *) a)->fetched;
+	int64		y = ((const Chosen *) b)->fetched;
 
 	return x < y ? 1 : (x > y ? -1 : 0);
 }
@@ -45,16 +50,6 @@ may_be_followed(const Candidate *c)
 	return c->counters.changed > 0 && c->counters.fetched > 0 && !c->row.temporary &&
 		c->row.lane != LANE_CATALOG &&
 		(c->row.relkind == RELKIND_RELATION || c->row.relkind == RELKIND_MATVIEW);
-}
-
-static void
-choose(Chosen *chosen, const Candidate *c)
-{
-	chosen->candidates[chosen->count++] = c;
-	if (chosen->count < 2 * WORTH_TABLES_LIMIT)
-		return;
-	qsort(chosen->candidates, chosen->count, sizeof(Candidate *), more_read_first);
-	chosen->count = WORTH_TABLES_LIMIT;
 }
 
 /* How often were they scanned so far? */
@@ -73,50 +68,61 @@ count_scans(const WorthIndexes *indexes)
 }
 
 static void
-follow(const Candidate *c)
+follow(DecisionKey key)
 {
 	WorthIndexes indexes = {0};
 	int64		pages[WORTH_INDEXES_LIMIT];
 	int64		scans;
 
-	indexes.count = table_indexes(c->key.relid, WORTH_INDEXES_LIMIT, indexes.oids, pages);
+	indexes.count = table_indexes(key.relid, WORTH_INDEXES_LIMIT, indexes.oids, pages);
 	if (indexes.count == 0 || indexes.count > WORTH_INDEXES_LIMIT)
 		return;
 	for (int i = 0; i < indexes.count; i++)
 		indexes.levels += worth_levels((double) pages[i]);
 	scans = count_scans(&indexes);
 	if (scans > 0)
-		worth_tables_put(c->key, &indexes, scans);
+		worth_tables_put(key, &indexes, scans);
+}
+
+WorthSurvey *
+worth_survey_begin(void)
+{
+	WorthSurvey *survey = palloc(sizeof(WorthSurvey));
+
+	survey->count = 0;
+	return survey;
 }
 
 void
-worth_survey(List *candidates)
+worth_survey_look(WorthSurvey *survey, const Candidate *c)
+{
+	if (!may_be_followed(c))
+		return;
+	survey->chosen[survey->count].key = c->key;
+	survey->chosen[survey->count++].fetched = c->counters.fetched;
+	if (survey->count < 2 * WORTH_TABLES_LIMIT)
+		return;
+	qsort(survey->chosen, survey->count, sizeof(Chosen), more_read_first);
+	survey->count = WORTH_TABLES_LIMIT;
+}
+
+void
+worth_survey_end(WorthSurvey *survey)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Chosen	   *chosen = palloc(sizeof(Chosen));
-	ListCell   *lc;
 
-	chosen->count = 0;
-	foreach(lc, candidates)
-	{
-		const Candidate *c = lfirst(lc);
-
-		if (may_be_followed(c))
-			choose(chosen, c);
-	}
-	qsort(chosen->candidates, chosen->count, sizeof(Candidate *), more_read_first);
-
+	qsort(survey->chosen, survey->count, sizeof(Chosen), more_read_first);
 	StartTransactionCommand();
 	/* if it is locked, this can wait until the next survey */
 	if (ConditionalLockRelationOid(IndexRelationId, AccessShareLock))
 	{
-		for (int i = 0; i < Min(chosen->count, WORTH_TABLES_LIMIT); i++)
+		for (int i = 0; i < Min(survey->count, WORTH_TABLES_LIMIT); i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			follow(chosen->candidates[i]);
+			follow(survey->chosen[i].key);
 		}
 	}
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
-	pfree(chosen);
+	pfree(survey);
 }

@@ -7,9 +7,16 @@
 
 #include "postgres.h"
 
-#include "nodes/pg_list.h"
+#include "worker/candidate.h"
 
-/* Called in a survey, with all tables of this database. */
-extern void worth_survey(List *candidates);
+typedef struct WorthSurvey WorthSurvey;
+
+/*
+ * Called in a survey, with each table of this database.  The end comes outside
+ * a transaction.
+ */
+extern WorthSurvey *worth_survey_begin(void);
+extern void worth_survey_look(WorthSurvey *survey, const Candidate *c);
+extern void worth_survey_end(WorthSurvey *survey);
 
 #endif							/* SWEEP_WORTH_SURVEY_H */

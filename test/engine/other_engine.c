@@ -14,8 +14,14 @@
  *   citus.override_table_visibility is off.
  *
  * Tables are picked by their names: those that begin with "shard_" are hidden.
+ *
+ * - other_engine_forbid() takes a part of shared memory away from the session,
+ *   so that whoever looks there crashes.
  */
 #include "postgres.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -28,6 +34,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planner.h"
+#include "storage/proc.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -192,6 +199,27 @@ planner_filter(PLANNER_PARAMETERS)
 	if (prev_planner)
 		return prev_planner(PLANNER_ARGUMENTS);
 	return standard_planner(PLANNER_ARGUMENTS);
+}
+
+/* ----
+ * Crashes
+ * ----
+ */
+
+PG_FUNCTION_INFO_V1(other_engine_forbid);
+
+/* So far from "Proc Header", and of that size, whole pages only: see pg_shmem_allocations. */
+Datum
+other_engine_forbid(PG_FUNCTION_ARGS)
+{
+	uintptr_t	page = (uintptr_t) sysconf(_SC_PAGESIZE);
+	uintptr_t	from = (uintptr_t) ProcGlobal + PG_GETARG_INT64(0);
+	uintptr_t	to = (from + PG_GETARG_INT64(1)) / page * page;
+
+	from = (from + page - 1) / page * page;
+	if (mprotect((void *) from, to - from, PROT_NONE) != 0)
+		elog(ERROR, "mprotect: %m");
+	PG_RETURN_VOID();
 }
 
 /* ----

@@ -15,9 +15,12 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
+# the ledger is much the largest part of what is in shared memory
 my $node = sweep_node('breaker', conf => <<'END');
 sweep.debug_clock_rate = 10
 autovacuum_vacuum_cost_delay = 0
+sweep.max_runs = 20000
+huge_pages = off
 END
 my $file = $node->data_dir . '/pg_stat/pg_sweep.starts';
 my $off = 'switched off because its processes crashed repeatedly. See sweep.rearm()';
@@ -47,7 +50,38 @@ for my $i (1 .. 4)
 }
 launcher();
 is(sql($node, 'SELECT effective_mode, reason IS NULL, recent_crashes FROM sweep.status'), 'act|t|0', 'four crashes of a user\'s backend do not count');
+
+# one that has been inside our hooks, but is not when it crashes
+my $vacuuming = session($node, 'postgres');
+$vacuuming->query_safe('CREATE TABLE vacuumed (i int); VACUUM vacuumed');
+crash('SEGV', $vacuuming->query_safe('SELECT pg_backend_pid()'));
+eval { $vacuuming->quit };
+
+# The OOM killer and the postmaster, which waits five seconds for those who are to quit, send a
+# signal that is not a crash of whom it ends.
+for my $i (1 .. 3)
+{
+	crash('KILL', launcher());
+}
+launcher();
+is(sql($node, 'SELECT effective_mode, recent_crashes FROM sweep.status'), 'act|0', 'nor do SIGKILLs of ours');
 ok(!-e $file, 'and leave no trace');
+
+# ---- a crash inside our hooks, in the backend of a user
+
+sql($node, "CREATE FUNCTION forbid(bigint, bigint) RETURNS void AS '$ENV{PG_SWEEP_OTHER_ENGINE}', 'other_engine_forbid' LANGUAGE C");
+my $forbidden = session($node, 'postgres');
+my $crash_from = log_size($node);
+# from a quarter of it on: where finished runs are
+$forbidden->query_safe(q{SELECT forbid(s.off + s.size / 4 - p.off, s.size - s.size / 4) FROM pg_shmem_allocations s, pg_shmem_allocations p
+	WHERE s.name = 'pg_sweep' AND p.name = 'Proc Header'});
+$forbidden->query_until(qr/begun/, "\\echo begun\nVACUUM vacuumed;\n");
+log_poll_ok($node, qr/was terminated by signal (?:11|7): .*all server processes terminated; reinitializing/s, $crash_from, 'a VACUUM crashes inside our hooks');
+eval { $forbidden->quit };
+poll_until($node, 'SELECT true') or die 'the server does not come back';
+launcher();
+is(sql($node, 'SELECT effective_mode, recent_crashes FROM sweep.status'), 'act|1', 'which counts, wherever that is');
+is(sql($node, 'SELECT sweep.rearm()'), 'f', 'it is forgotten for what follows');
 
 # ---- crashes of ours
 

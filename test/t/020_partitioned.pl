@@ -214,6 +214,20 @@ is(analyzes('far'), '0', 'a table with a foreign partition is left alone');
 is(sql($node, "SELECT decision, reason LIKE 'a partition is a foreign table%' FROM sweep.decisions WHERE relname = 'far'"),
 	'not analyzed|t', '... and sweep.decisions says so');
 
+# Locks on so many partitions at once would leave users fewer, with the default size of the lock table, too.
+for my $of ([ 256, '1' ], [ 257, '0' ])
+{
+	my ($n, $analyzed) = @$of;
+
+	sql($node, "CREATE TABLE wide$n (id int) PARTITION BY RANGE (id)");
+	sql($node, "DO 'BEGIN FOR i IN 1 .. $n LOOP EXECUTE format(\$f\$CREATE TABLE wide${n}_%s PARTITION OF wide$n FOR VALUES FROM (%s) TO (%s)\$f\$, i, i, i + 1); END LOOP; END'");
+	change("INSERT INTO wide$n SELECT 1 + i % $n FROM generate_series(1, 1000) i");
+	two_visits("$n partitions");
+	is(analyzes("wide$n"), $analyzed, $analyzed ? "a table with $n partitions is analyzed" : "one with $n is left alone");
+}
+is(sql($node, "SELECT decision, reason FROM sweep.decisions WHERE relname = 'wide257'"),
+	'not analyzed|a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself', '... and sweep.decisions says so');
+
 reload_with($node, 'sweep.analyze_partitioned' => 'off');
 sql($node, "CREATE TABLE switched (id int) PARTITION BY RANGE (id); CREATE TABLE switched1 PARTITION OF switched DEFAULT");
 change('INSERT INTO switched SELECT i FROM generate_series(1, 500) i');

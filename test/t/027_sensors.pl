@@ -306,10 +306,8 @@ $diskstats->('fake', @counters);
 write_file("$root/sys/dev/block/$major:$minor/queue/rotational", "1\n");
 write_file("$root/proc/pressure/io", "some avg10=12.50 avg60=0.18 avg300=0.10 total=1000000\nfull avg10=0.02 avg60=0.08 avg300=0.05 total=2\n");
 
-{
-	local $ENV{PG_SWEEP_SENSOR_ROOT} = $root;
-	$node->start;
-}
+$node->append_conf('postgresql.conf', "sweep.debug_sensor_root = '$root'");
+$node->start;
 my $s = session($node);
 my $disk = sub { return $s->query_safe("SELECT state, value, why FROM sweep.sensors() WHERE name = 'disk_busy'") };
 is($disk->(), 'ok|0|device fake', 'a disk that does one thing at a time');

@@ -58,10 +58,8 @@ sub disk_does
 }
 
 disk_does(1);
-{
-	local $ENV{PG_SWEEP_SENSOR_ROOT} = $root;
-	$node->start;
-}
+$node->append_conf('postgresql.conf', "sweep.debug_sensor_root = '$root'");
+$node->start;
 sql($node, 'CREATE EXTENSION IF NOT EXISTS pg_sweep');
 
 # Of so many MB, each page with garbage, and in WAL whole when it is vacuumed.

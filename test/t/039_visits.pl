@@ -27,7 +27,7 @@ my $done = q{FROM sweep.runs WHERE outcome = 'done' AND started_by = 'sweep' AND
 sql($node, <<'END');
 DO $$
 BEGIN
-	FOR i IN 1 .. 10000 LOOP
+	FOR i IN 1 .. 20000 LOOP
 		EXECUTE format('CREATE TABLE many%s AS SELECT 1 AS i', i);
 		IF i % 500 = 0 THEN COMMIT; END IF;
 	END LOOP;
@@ -104,6 +104,44 @@ garbage($node, 'postgres', 'shortlived');
 sql($node, 'DROP TABLE shortlived');
 garbage($node, 'postgres', 'after');
 poll_ok($node, "SELECT count(*) = 1 $done relname = 'after'", 'one that is gone holds nobody up');
+
+# ---- what it takes to read all tables: they are not kept
+
+# The most that a process has had at a time, in MB.
+sub peak
+{
+	my ($pid) = @_;
+
+	return slurp_file("/proc/$pid/status") =~ /^VmPeak:\s+(\d+) kB/m ? $1 / 1024 : 0;
+}
+
+my $viewer = session($node);
+my $pid = $viewer->query_safe('SELECT pg_backend_pid()');
+$viewer->query_safe(q{SET work_mem = '64kB'; SELECT count(*) FROM sweep.status});
+my $before = peak($pid);
+cmp_ok($viewer->query_safe('SELECT count(*) FROM sweep.tables'), '>', 20000, 'all tables are in sweep.tables');
+my $more = peak($pid) - $before;
+note("sweep.tables: $more MB");
+cmp_ok($more, '<', 4, 'of which none is kept in memory');
+$viewer->quit;
+
+sql($node, 'CREATE DATABASE small');
+sql($node, 'CREATE EXTENSION pg_sweep', 'small');
+reload_with($node, 'sweep.debug_linger' => '100s');
+my %peak;
+for my $dbname (qw(small postgres))
+{
+	my $surveys = status($node, 'surveys');
+
+	garbage($node, $dbname, 'watched');
+	sql($node, "SELECT sweep.set('watched', 'min_interval', '3s')", $dbname);
+	poll_ok($node, "SELECT surveys > $surveys FROM sweep.status", "a survey of $dbname");
+	poll_ok($node, "SELECT count(*) = 1 $done relname = 'watched' AND datname = '$dbname'", 'a worker is there');
+	my @pids = split /\n/, sql($node, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'sweep worker' AND datname = '$dbname'");
+	($peak{$dbname}) = sort { $b <=> $a } map { peak($_) } @pids;
+}
+note("workers: $peak{small} MB among few tables, $peak{postgres} MB among 20,000");
+cmp_ok($peak{postgres}, '<', $peak{small} + 4, 'nor does a worker keep them');
 
 $node->stop;
 done_testing();

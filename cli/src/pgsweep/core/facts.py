@@ -139,6 +139,7 @@ class RunningVacuum:
     query: str | None
     parallel_workers: int
     waiters: int
+    waits_for: str | None
 
 
 @dataclass(frozen=True)

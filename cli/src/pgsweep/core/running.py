@@ -29,6 +29,7 @@ def _progress(row: RunningVacuum) -> Progress:
     same = (
         *("pid", "leader_pid", "datid", "datname", "relid", "schemaname", "relname", "command"),
         *("phase", "started_at", "pages", "index_pass", "waiters", "parallel_workers"),
+        "waits_for",
     )
     known = {name: getattr(row, name) for name in same}
     known |= {

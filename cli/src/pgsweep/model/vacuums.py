@@ -47,6 +47,7 @@ class Progress:
     cost_delay: float | None
     pages: int | None
     parallel_workers: int | None
+    waits_for: str | None
 
     def is_run_of(self, other: Progress) -> bool:
         """Return whether both are the same vacuum. Its process goes on to others."""

@@ -28,7 +28,11 @@ SELECT a.pid, a.leader_pid, d.datid, b.datname::text AS datname, d.relid, n.nspn
        (SELECT count(*) FROM pg_stat_activity w WHERE w.leader_pid = a.pid)::int4 AS parallel_workers,
        (SELECT count(*) FROM pg_locks l
         WHERE NOT l.granted AND l.locktype = 'relation' AND l.database = d.datid
-          AND l.relation = d.relid AND l.pid <> a.pid)::int4 AS waiters
+          AND l.relation = d.relid AND l.pid <> a.pid)::int4 AS waiters,
+       -- a prepared transaction has no pid
+       CASE WHEN a.wait_event_type = 'Lock' THEN (
+           SELECT string_agg(coalesce('pid ' || nullif(h.pid, 0), 'a prepared transaction'), ', ')
+           FROM unnest(pg_blocking_pids(a.pid)) AS h (pid)) END AS waits_for
 FROM doing d
 JOIN pg_stat_activity a ON a.pid = d.pid OR a.leader_pid = d.pid
 LEFT JOIN pg_database b ON b.oid = d.datid

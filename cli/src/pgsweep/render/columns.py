@@ -215,6 +215,8 @@ def progress_details(row: Progress, now: datetime) -> tuple[str, str]:
         first.append(f"ETA by {row.eta_basis}")
     if row.limited_by:
         first.append(f"limited by {row.limited_by}")
+    if row.waits_for:
+        first.append(f"waits for {row.waits_for}")
     if row.mode and row.mode != "normal":
         first.append(row.mode)
     if row.parallel_workers:
