@@ -121,8 +121,8 @@ plan(const Candidate *c, Verdict *v)
 	 * these pages again each time.  Once it has read as many as the indexes
 	 * have, the indexes are vacuumed.
 	 */
-	v->options.all_indexes = candidate_is_due_by_inserts(c) && m->read_again > 0 &&
-		m->read_again >= m->index_pages;
+	v->options.all_indexes = candidate_is_due_by_inserts(c) && m->counted_vacuums >= 0 &&
+		m->read_again > 0 && m->read_again >= m->index_pages;
 	v->options.keep_indexes = !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
 		(!m->needs_cleanup || (double) (c->counters.inserted - candidate_cleaned_at(c)) <= c->weight.core_insert);
 }
