@@ -327,6 +327,43 @@ FROM sweep_internal.get_decisions() g JOIN pg_database d ON d.oid = g.datid
 WHERE g.relid = t.relid AND d.datname = current_database() AND g.decision = 'cancelled'
 $$;
 
+-- The error that its vacuums have ended in since one succeeded last, and the index that it
+-- names. No row if none has.
+CREATE FUNCTION sweep_internal.get_failure(relid oid, OUT reason text, OUT started_by text, OUT times bigint, OUT since timestamptz, OUT index oid)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH r AS MATERIALIZED (
+	SELECT x.* FROM sweep_internal.get_runs() x JOIN pg_database d ON d.oid = x.datid
+	WHERE x.relid = $1 AND d.datname = current_database() AND x.command = 'VACUUM' AND x.outcome IN ('done', 'failed'))
+SELECT f.reason, f.started_by, f.times, f.since,
+	(SELECT i.indexrelid FROM pg_index i, sweep_internal.get_relation(i.indexrelid) c
+	 WHERE i.indrelid = $1 AND position(format('index "%s"', c.relname) IN f.reason) > 0 LIMIT 1)
+FROM (SELECT (array_agg(r.reason ORDER BY r.run_id DESC))[1] AS reason, (array_agg(r.started_by ORDER BY r.run_id DESC))[1] AS started_by,
+		count(*) AS times, min(r.ended_at) AS since
+	FROM r WHERE r.run_id > coalesce((SELECT max(d.run_id) FROM r d WHERE d.outcome = 'done'), 0)) f
+WHERE f.times > 0
+$$;
+
+-- Its vacuums fail.
+CREATE FUNCTION sweep_internal.get_causes_of_failure(t sweep.tables)
+RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN t.do_vacuum THEN 79 ELSE 28 END, CASE WHEN t.do_vacuum THEN 'due, but waiting' ELSE 'not due' END,
+	'its vacuum ended in an error',
+	concat_ws('. ', f.reason, format('%s since %s, the last one by %s', sweep_internal.get_plural(f.times, 'time'), date_trunc('second', f.since), f.started_by),
+		'It is tried again at ' || date_trunc('second', t.not_before)),
+	CASE WHEN f.index IS NULL THEN format('VACUUM (VERBOSE) %s;', t.relid::regclass)
+	     ELSE format('VACUUM (INDEX_CLEANUP off) %s; REINDEX INDEX %s%s;', t.relid::regclass,
+			CASE WHEN t.relid < 16384 THEN '' ELSE 'CONCURRENTLY ' END, f.index::regclass) END,
+	CASE WHEN f.index IS NULL THEN 'shows the error. A manual VACUUM gives way to nobody'
+	     ELSE 'without its indexes the table can be vacuumed and frozen, but no dead row''s place is reused until the index is rebuilt' END
+FROM sweep_internal.get_failure(t.relid) f
+$$;
+
 -- Rows are inserted into it all the time: are its new pages vacuumed while they are in memory?
 CREATE FUNCTION sweep_internal.get_causes_of_growth(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
@@ -410,8 +447,6 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'horizon%', 74, 'dead rows are still needed by something older', 'SELECT * FROM sweep.blockers;', 'none'),
 	(q.waiting_for LIKE 'lock: not free%', 77, 'the lock was not free when it was tried', NULL, NULL),
 	(q.waiting_for LIKE 'lock: cancelled%', 26, 'waits after it was cancelled', NULL, NULL),
-	(q.waiting_for LIKE 'failed%', 79, 'its vacuum ended in an error, which is in the server log', format('VACUUM (VERBOSE) %s;', t.relid::regclass),
-	 'shows the error. A manual VACUUM gives way to nobody'),
 	(q.waiting_for LIKE 'snoozed%', 87, 'it is snoozed', format('SELECT sweep.snooze(%L, ''0'');', t.relid::regclass), 'it is vacuumed when it is due'),
 	(q.waiting_for LIKE 'standby:%', 75, 'it would cancel queries on a standby, so it begins together with the core daemon''s vacuums, once in autovacuum_naptime',
 	 sb.fix, sb.risk),
@@ -488,7 +523,8 @@ SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 ELSE 60 END,
 				CASE WHEN a.age >= a.core_at THEN 'is overdue'
 				     ELSE 'comes at ' || date_trunc('second', now() + make_interval(secs => least(3155760000, (a.core_at - a.age) / a.rate))) END,
 				date_trunc('second', now() + make_interval(secs => least(31557600000, (a.stop_at - a.age) / a.rate)))) END,
-	format('VACUUM (FREEZE) %s;', t.relid::regclass),
+	format('VACUUM (FREEZE%s) %s;', CASE WHEN EXISTS (SELECT FROM sweep_internal.get_failure(t.relid) f WHERE f.index IS NOT NULL)
+		THEN ', INDEX_CLEANUP off' END, t.relid::regclass),
 	'reads every page that is not frozen, and writes WAL for it. A manual VACUUM gives way to nobody'
 FROM (SELECT x.what, x.age, x.core_at, x.rate, r.since, 2144483647 AS stop_at
 	FROM sweep.get_xid_rate() r CROSS JOIN LATERAL (VALUES
@@ -537,6 +573,7 @@ BEGIN
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_distribution(t.relid)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_counters(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_locks(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_failure(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_growth(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_horizon(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_queue(t)
@@ -595,7 +632,7 @@ REVOKE ALL ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_setting
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
@@ -605,7 +642,7 @@ GRANT EXECUTE ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_sett
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

@@ -4,7 +4,10 @@
  */
 #include "state/decision_text.h"
 
+#include "miscadmin.h"
+
 #include "settings.h"
+#include "state/ledger.h"
 
 static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_NONE] = "none",
@@ -33,6 +36,23 @@ decision_name(int kind)
 {
 	Assert(kind >= 0 && kind < DECISION_KIND_COUNT);
 	return names[kind];
+}
+
+/* Says the error as well, if the ledger still has that run. */
+static void
+describe_failure(const Decision *d, char *text, int size)
+{
+	RunRecord	run;
+
+	snprintf(text, size, "ended in an error, %d %s in a row", TIMES(d->failures));
+	if (ledger_last_tried(d->key.dboid ? d->key.dboid : MyDatabaseId, d->key.relid, RUN_VACUUM, &run) &&
+		run.outcome == RUN_FAILED)
+	{
+		strlcat(text, ": ", size);
+		strlcat(text, run.reason, size);
+	}
+	else
+		strlcat(text, " (see the server log)", size);
 }
 
 void
@@ -71,7 +91,7 @@ decision_reason(const Decision *d, char *text)
 			snprintf(text, size, "cancelled, most often because somebody needed a lock, %d %s in a row", TIMES(d->failures));
 			break;
 		case DECISION_FAILED:
-			snprintf(text, size, "ended in an error, %d %s in a row (see the server log)", TIMES(d->failures));
+			describe_failure(d, text, size);
 			break;
 		case DECISION_LEFT_TO_CORE:
 			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", size);

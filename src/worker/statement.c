@@ -137,7 +137,7 @@ note_waiter(Oid relid)
 	if (pid == 0)
 		return;
 	gave_way = true;
-	snprintf(text, sizeof(text), "; gave way to pid %d", pid);
+	snprintf(text, sizeof(text), "gave way to pid %d", pid);
 	meter_own_add_reason(text);
 }
 

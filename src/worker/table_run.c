@@ -170,6 +170,8 @@ table_run_record_unbegun(const Candidate *c, RunCommand command, const char *rea
 	{
 		run->outcome = sqlstate == ERRCODE_QUERY_CANCELED ? RUN_CANCELLED : RUN_FAILED;
 		strlcpy(run->reason, reason, sizeof(run->reason));
+		if (run->outcome == RUN_FAILED)
+			run_add_reason(run->reason, log_last_error);
 	}
 	ledger_add(run);
 }
