@@ -171,6 +171,17 @@ SELECT 95, 'never by autovacuum', 'the relation is temporary: only its own sessi
 	format('VACUUM %s; -- in that session', t.relid::regclass), 'none'
 FROM sweep_internal.get_relation(t.relid) c WHERE c.relpersistence = 't'
 UNION ALL
+-- what its vacuum does, and what it tells the statistics, is up to the access method
+SELECT CASE WHEN g.uncounted THEN 73 ELSE 14 END, CASE WHEN t.do_vacuum THEN 'due, but waiting' ELSE 'not due' END,
+	format('the table is no heap: its access method is %s', a.amname),
+	CASE WHEN g.uncounted THEN 'its vacuums tell the statistics nothing, so it stays due' ELSE 'what a vacuum does is up to the access method' END,
+	CASE WHEN g.uncounted THEN format('SELECT sweep.set(%L, ''enabled'', ''off'');', sweep_internal.get_settings_of(t.relid, 'enabled')) END,
+	CASE WHEN g.uncounted THEN 'pg_sweep leaves it alone. The core daemon does not' END
+FROM pg_class c JOIN pg_am a ON a.oid = c.relam
+	CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM sweep_internal.get_decisions() x JOIN pg_database d ON d.oid = x.datid
+		WHERE x.relid = t.relid AND d.datname = current_database() AND x.reason LIKE '%statistics know nothing of it%') AS uncounted) g
+WHERE c.oid = t.relid AND c.relkind IN ('r', 'm') AND a.amname <> 'heap'
+UNION ALL
 SELECT 94, 'never by autovacuum', 'autovacuum is disabled for this table by its option autovacuum_enabled',
 	CASE WHEN c.relkind = 't' THEN 'in the options of it or of its owner' ELSE array_to_string(c.reloptions, ', ') END,
 	sweep_internal.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
@@ -444,6 +455,7 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', sweep_internal.get_settings_of(t.relid, 'min_interval')) END,
 	 CASE WHEN i.s > CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END
 	      THEN 'every vacuum makes all sessions read again what they know of the table' END),
+	(q.waiting_for LIKE 'uncounted%', 72, 'its vacuums tell the statistics nothing, so it stays due and waits longer each time', 'SHOW track_counts;', 'none'),
 	(q.waiting_for LIKE 'horizon%', 74, 'dead rows are still needed by something older', 'SELECT * FROM sweep.blockers;', 'none'),
 	(q.waiting_for LIKE 'lock: not free%', 77, 'the lock was not free when it was tried', NULL, NULL),
 	(q.waiting_for LIKE 'lock: cancelled%', 26, 'waits after it was cancelled', NULL, NULL),

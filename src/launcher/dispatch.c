@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "pgstat.h"
 #include "utils/timestamp.h"
 
 #include "launcher/databases.h"
@@ -326,6 +327,12 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 void
 dispatch_workers(HTAB *seen_databases, TimestampTz now)
 {
+	/* what is not counted cannot be judged: see effective_mode in sweep.status */
+	if (!pgstat_track_counts)
+	{
+		worker_pool_stop_all();
+		return;
+	}
 	space_out(seen_databases, now);
 	send_workers(seen_databases, now);
 }

@@ -64,7 +64,11 @@ decision_reason(const Decision *d, char *text)
 	switch (d->kind)
 	{
 		case DECISION_VACUUMED:
-			strlcpy(text, "vacuumed a short while ago, waits for the minimum interval", size);
+			if (d->failures > 0)
+				snprintf(text, size, "vacuumed, %d %s in a row, but its statistics know nothing of it: waits longer each time",
+						 TIMES(d->failures));
+			else
+				strlcpy(text, "vacuumed a short while ago, waits for the minimum interval", size);
 			break;
 		case DECISION_BELOW_THRESHOLD:
 			if (d->ins_threshold < 0)

@@ -24,6 +24,7 @@
 #define FOLLOWS_WITHIN_MS	(10 * 1000)
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
+#define UNCOUNTED_BACKOFF_MS	(60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
 #define TOOK_LIMIT_MS			(10 * 1000)
@@ -339,6 +340,17 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 }
 
 /*
+ * Has the vacuum told the statistics nothing?  Then the table stays due, and
+ * its next vacuum would come to nothing either: its access method does
+ * nothing, or track_counts is off in that database.
+ */
+static bool
+was_not_counted(const Candidate *before, const Candidate *after, const RunRecord *run)
+{
+	return run->command == RUN_VACUUM && after->counters.vacuums == before->counters.vacuums;
+}
+
+/*
  * Decides what follows from a vacuum.  Some of the rows that it could not
  * remove yet become removable whenever the horizon moves.  All of them are
  * removable once everything that ran when it began is gone.
@@ -377,6 +389,15 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		 * once the horizon has passed them.
 		 */
 		d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
+		if (was_not_counted(before, c, run))
+		{
+			d.ins_follow = -1;
+			d.failures = 1;
+			if (c->decision && c->decision->kind == d.kind)
+				d.failures = Min(c->decision->failures + 1, 100);
+			d.not_before = clock_after(d.last_at, backoff_ms(Max(1000 * candidate_min_interval_s(c), UNCOUNTED_BACKOFF_MS),
+															 FAILED_BACKOFF_MAX_MS, d.failures));
+		}
 		decision_put(&d);
 		return;
 	}
