@@ -325,15 +325,17 @@ WHERE coalesce(t.do_vacuum, false) AND l.locktype = 'relation' AND l.relation = 
 	AND NOT EXISTS (SELECT FROM sweep_internal.get_progress() p WHERE p.pid = l.pid AND p.relid = t.relid AND p.phase <> 'waiting')
 ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared) LIMIT 3)
 UNION ALL
-SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting', 'its vacuums keep being cancelled',
+SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting',
+	CASE t.decision WHEN 'partitioned' THEN 'its ANALYZE keeps being cancelled' ELSE 'its vacuums keep being cancelled' END,
 	format('%s since %s. It is tried again at %s. %s', sweep_internal.get_plural(g.times, 'time'), date_trunc('second', g.first_at), date_trunc('second', g.not_before),
 		coalesce((SELECT format('The last one was pid %s (%s) after %s%s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason,
 				(SELECT format(' (%s)', concat_ws(', ', sweep_internal.get_readable(w.usename::text), sweep_internal.get_readable(nullif(w.application_name, '')), left(sweep_internal.get_readable(w.query), 100)))
 				 FROM pg_stat_activity w WHERE w.pid::text = substring(r.reason FROM 'gave way to pid (\d+)$') AND w.backend_start < r.ended_at))
 			FROM sweep.runs r WHERE r.relid = t.relid AND r.datid = (SELECT o.oid FROM pg_database o WHERE o.datname = current_database()) AND r.outcome = 'cancelled'
 			ORDER BY r.run_id DESC LIMIT 1), 'The last one is not in the ledger any more')),
-	format('VACUUM %s;', t.relid::regclass),
-	'a manual VACUUM gives way to nobody. Whoever wants a stronger lock waits for it, and all others wait behind them'
+	format('%s %s;', CASE t.decision WHEN 'partitioned' THEN 'ANALYZE' ELSE 'VACUUM' END, t.relid::regclass),
+	CASE t.decision WHEN 'partitioned' THEN 'what dies meanwhile in this database cannot be removed until it has ended'
+		ELSE 'a manual VACUUM gives way to nobody. Whoever wants a stronger lock waits for it, and all others wait behind them' END
 FROM sweep_internal.get_decisions() g JOIN pg_database d ON d.oid = g.datid
 WHERE g.relid = t.relid AND d.datname = current_database() AND g.decision = 'cancelled'
 $$;
@@ -414,9 +416,13 @@ SELECT CASE WHEN h.waits_for IS NOT NULL AND t.do_vacuum THEN 76 ELSE 40 END,
 FROM sweep_internal.get_relation(t.relid) c LEFT JOIN held h ON true CROSS JOIN LATERAL (
 	SELECT x.* FROM sweep_internal.get_blockers() x
 	WHERE (x.datname IS NULL OR c.relisshared OR x.datname = sweep_internal.get_readable(current_database()::text)::name)
-		AND (NOT x.catalogs OR t.lane = 'catalog' OR 'user_catalog_table=true' = ANY (c.reloptions))
+		AND (NOT x.catalogs OR t.lane = 'catalog' OR t.relid = 'pg_largeobject'::regclass OR 'user_catalog_table=true' = ANY (c.reloptions))
 		AND CASE WHEN h.waits_for IS NOT NULL THEN x.age > age(h.waits_for)
 		         ELSE t.do_vacuum AND x.since < now() - interval '1 minute' END
+		-- 15 and 16 do not wait for a snapshot that is older than that
+		AND (x.catalogs OR t.lane = 'catalog' OR NOT EXISTS (SELECT FROM pg_settings g
+			WHERE g.name = 'old_snapshot_threshold' AND g.setting::int > 0 AND x.pid IS NOT NULL
+				AND x.since < now() - make_interval(mins => g.setting::int + 1)))
 	ORDER BY x.age DESC, x.since LIMIT 3) b
 	CROSS JOIN LATERAL (SELECT CASE b.kind
 		WHEN 'transaction' THEN 'an open transaction still needs its dead rows'

@@ -24,6 +24,8 @@
 #define FOLLOWS_WITHIN_MS	(10 * 1000)
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
+#define ANALYZE_DISTANCE		100 /* times what it took: it holds the
+									 * horizon */
 #define UNCOUNTED_BACKOFF_MS	(60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
@@ -377,6 +379,8 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		}
 		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+		if (run->command == RUN_ANALYZE)
+			d.not_before = Max(d.not_before, clock_after(d.last_at, ANALYZE_DISTANCE * ((run->ended_at - run->started_at) / 1000)));
 		if (held_back)
 		{
 			d.horizon = moment->next_xid;

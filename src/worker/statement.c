@@ -21,6 +21,8 @@
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "utils/portal.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 
 #include "meter/log.h"
 #include "meter/meter.h"
@@ -126,6 +128,8 @@ run_statement(void *arg)
 }
 
 static bool gave_way = false;	/* the last statement did */
+static int	limit_ms = 0;
+static TimestampTz limit_since = 0;
 
 /* Notes in the run's reason whom it had to give way to. */
 static void
@@ -139,6 +143,28 @@ note_waiter(Oid relid)
 	gave_way = true;
 	snprintf(text, sizeof(text), "gave way to pid %d", pid);
 	meter_own_add_reason(text);
+}
+
+/* Is it cancelled because it took longer than statement_limit() allows? */
+static bool
+is_over_limit(void)
+{
+	return limit_ms > 0 && TimestampDifferenceExceeds(limit_since, GetCurrentTimestamp(), limit_ms);
+}
+
+void
+statement_limit(int ms)
+{
+	limit_ms = ms;
+	limit_since = GetCurrentTimestamp();
+	if (ms > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, ms);
+	else
+	{
+		/* what came too late must not end what comes next */
+		disable_timeout(STATEMENT_TIMEOUT, false);
+		QueryCancelPending = false;
+	}
 }
 
 int
@@ -160,7 +186,14 @@ statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *d
 		log_capture_end();
 		MemoryContextSwitchTo(context);
 		/* the locks that somebody waits for are still held here */
-		if (sqlstate == ERRCODE_QUERY_CANCELED)
+		if (sqlstate == ERRCODE_QUERY_CANCELED && is_over_limit())
+		{
+			char		text[32];
+
+			snprintf(text, sizeof(text), "took longer than %d s", limit_ms / 1000);
+			meter_own_add_reason(text);
+		}
+		else if (sqlstate == ERRCODE_QUERY_CANCELED)
 			note_waiter(relid);
 		errcontext("automatic %s by pg_sweep of table \"%s\"", doing, what);
 		EmitErrorReport();
