@@ -8,13 +8,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/catalog.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
 #include "meter/meter.h"
+#include "rules.h"
 #include "server/clock.h"
 #include "server/horizon.h"
 #include "server/standbys.h"
@@ -245,7 +245,7 @@ describe_standbys(Oid dboid, Waiting *waiting)
 static void
 wait_for_worker(const QueueView *view, Oid relid, Waiting *waiting)
 {
-	const char *busy = view->busy[IsCatalogRelationOid(relid)];
+	const char *busy = view->busy[rules_is_catalog(relid)];
 
 	strlcpy(waiting->text, busy[0] != '\0' ? busy : "next round", WAITING_LEN);
 }

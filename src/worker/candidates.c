@@ -232,7 +232,7 @@ read_row(List *list, HeapTuple tuple, TupleDesc desc, const ReadPass *pass)
 	const TableSettings *own = table_settings_find(pass->settings, form);
 	Candidate  *c;
 
-	if (pass->catalogs_only && !IsCatalogRelationOid(form->oid))
+	if (pass->catalogs_only && !rules_is_catalog(form->oid))
 		return list;
 	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_MATVIEW &&
 		form->relkind != RELKIND_TOASTVALUE)
