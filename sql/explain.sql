@@ -455,6 +455,8 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'worker slot%', 70, 'all worker slots are busy',
 	 CASE WHEN m.more THEN format('ALTER SYSTEM SET sweep.max_workers = %s; SELECT pg_catalog.pg_reload_conf();', current_setting('sweep.max_workers')::int + 1) END,
 	 CASE WHEN m.more THEN 'more vacuums run at a time. ' || sweep_internal.get_pace() || '. Each worker is one of max_worker_processes' END),
+	(q.waiting_for LIKE 'background worker%', 70, 'too few background workers are left for replication, parallel queries and vacuums',
+	 format('ALTER SYSTEM SET max_worker_processes = %s; -- and restart the server', current_setting('max_worker_processes')::int + 8), 'a restart ends all sessions'),
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
 	 CASE WHEN i.s <= CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END THEN NULL
 	      WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'

@@ -15,6 +15,7 @@
 
 #include "launcher/databases.h"
 #include "launcher/scout.h"
+#include "launcher/slots.h"
 #include "launcher/takeover.h"
 #include "policy/garbage.h"
 #include "server/clock.h"
@@ -236,9 +237,9 @@ send_worker(const LauncherDatabase *db, int64 due, bool for_catalogs, bool surve
 
 	/* the other databases may still have a worker waiting for them */
 	if (for_catalogs && sweep_max_workers > 0 && !place_wanted[true] &&
-		worker_pool_count(true) < 1 && worker_pool_start(dboid, db->owner, true, survey, now))
+		worker_pool_count(true) < 1 && slots_let_begin() && worker_pool_start(dboid, db->owner, true, survey, now))
 		return true;
-	if (!place_wanted[false] && worker_pool_count(false) < budget_workers() &&
+	if (!place_wanted[false] && worker_pool_count(false) < budget_workers() && slots_let_begin() &&
 		worker_pool_start(dboid, db->owner, false, survey, now))
 		return true;
 	place_wanted[for_catalogs] = true;
@@ -334,7 +335,10 @@ dispatch_workers(HTAB *seen_databases, TimestampTz now)
 		return;
 	}
 	space_out(seen_databases, now);
+	slots_look(now);
 	send_workers(seen_databases, now);
+	if (slots_are_short())
+		worker_pool_dismiss_idle();
 }
 
 bool

@@ -29,6 +29,7 @@
 #include "state/ledger.h"
 #include "state/queue.h"
 #include "state/requests.h"
+#include "state/worker_pool.h"
 #include "worker/candidates.h"
 
 #define WAITING_LEN		400
@@ -247,7 +248,14 @@ wait_for_worker(const QueueView *view, Oid relid, Waiting *waiting)
 {
 	const char *busy = view->busy[rules_is_catalog(relid)];
 
-	strlcpy(waiting->text, busy[0] != '\0' ? busy : "next round", WAITING_LEN);
+	char		text[WAITING_LEN];
+
+	if (busy[0] != '\0')
+		strlcpy(waiting->text, busy, WAITING_LEN);
+	else if (worker_pool_is_short(text, sizeof(text)))
+		snprintf(waiting->text, WAITING_LEN, "background worker: %s", text);
+	else
+		strlcpy(waiting->text, "next round", WAITING_LEN);
 }
 
 static void

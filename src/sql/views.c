@@ -379,7 +379,11 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	row_put(&row, Int32GetDatum(compat_server_version_built()));
 	row_put_text(&row, settings_mode_name(sweep_mode));
 	row_put_text(&row, settings_mode_name(reason ? SWEEP_OFF : sweep_mode));
-	row_put_text(&row, reason ? reason : who_does_not_end(stubborn, sizeof(stubborn)));
+	if (reason == NULL)
+		reason = who_does_not_end(stubborn, sizeof(stubborn));
+	if (reason == NULL && sweep_mode != SWEEP_OFF && worker_pool_is_short(stubborn, sizeof(stubborn)))
+		reason = stubborn;
+	row_put_text(&row, reason);
 	if (launcher.pid != 0)
 		row_put(&row, Int32GetDatum(launcher.pid));
 	else
