@@ -17,6 +17,7 @@
 #include "launcher/scout.h"
 #include "launcher/slots.h"
 #include "launcher/takeover.h"
+#include "launcher/wal_disk.h"
 #include "policy/garbage.h"
 #include "server/clock.h"
 #include "server/standbys.h"
@@ -328,8 +329,11 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 void
 dispatch_workers(HTAB *seen_databases, TimestampTz now)
 {
-	/* what is not counted cannot be judged: see effective_mode in sweep.status */
-	if (!pgstat_track_counts)
+	/*
+	 * What is not counted cannot be judged.  And when the disk of WAL is full
+	 * the server stops.
+	 */
+	if (!pgstat_track_counts || wal_disk_is_full())
 	{
 		worker_pool_stop_all();
 		return;

@@ -250,7 +250,11 @@ wait_for_worker(const QueueView *view, Oid relid, Waiting *waiting)
 
 	char		text[WAITING_LEN];
 
-	if (busy[0] != '\0')
+	uint32		wal_left = pg_atomic_read_u32(&sweep_shared->wal_left_mb);
+
+	if (wal_left < WAL_LEFT_ENOUGH)
+		snprintf(waiting->text, WAITING_LEN, "disk: only %u MB are left for WAL", wal_left);
+	else if (busy[0] != '\0')
 		strlcpy(waiting->text, busy, WAITING_LEN);
 	else if (worker_pool_is_short(text, sizeof(text)))
 		snprintf(waiting->text, WAITING_LEN, "background worker: %s", text);
