@@ -20,6 +20,7 @@
 #include "nodes/makefuncs.h"
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
+#include "utils/builtins.h"
 #include "utils/portal.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
@@ -106,7 +107,13 @@ run_statement(void *arg)
 	PlannedStmt *pstmt = makeNode(PlannedStmt);
 	List	   *list;
 	Portal		portal;
+	const VacuumRelation *relation = stmt->rels ? linitial(stmt->rels) : NULL;
+	const char *text = stmt->is_vacuumcmd ? "VACUUM" : "ANALYZE";
 
+	/* who logs commands shall name the table */
+	if (relation != NULL)
+		text = psprintf("%s %s", text, quote_qualified_identifier(relation->relation->schemaname,
+																  relation->relation->relname));
 	pstmt->commandType = CMD_UTILITY;
 	pstmt->canSetTag = true;
 	pstmt->utilityStmt = (Node *) stmt;
@@ -117,9 +124,9 @@ run_statement(void *arg)
 	portal = CreatePortal("sweep", true, true);
 	portal->visible = false;
 	if (stmt->is_vacuumcmd)
-		PortalDefineQuery(portal, NULL, "VACUUM", CMDTAG_VACUUM, list, NULL);
+		PortalDefineQuery(portal, NULL, text, CMDTAG_VACUUM, list, NULL);
 	else
-		PortalDefineQuery(portal, NULL, "ANALYZE", CMDTAG_ANALYZE, list, NULL);
+		PortalDefineQuery(portal, NULL, text, CMDTAG_ANALYZE, list, NULL);
 	PortalStart(portal, NULL, 0, InvalidSnapshot);
 	compat_portal_run(portal, None_Receiver);
 	PortalDrop(portal, false);
