@@ -332,7 +332,12 @@ SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting',
 				(SELECT format(' (%s)', concat_ws(', ', sweep_internal.get_readable(w.usename::text), sweep_internal.get_readable(nullif(w.application_name, '')), left(sweep_internal.get_readable(w.query), 100)))
 				 FROM pg_stat_activity w WHERE w.pid::text = substring(r.reason FROM 'gave way to pid (\d+)$') AND w.backend_start < r.ended_at))
 			FROM sweep.runs r WHERE r.relid = t.relid AND r.datid = (SELECT o.oid FROM pg_database o WHERE o.datname = current_database()) AND r.outcome = 'cancelled'
-			ORDER BY r.run_id DESC LIMIT 1), 'The last one is not in the ledger any more')),
+			ORDER BY r.run_id DESC LIMIT 1), 'The last one is not in the ledger any more'))
+	|| coalesce((SELECT format('. All their work is lost: %s read and %s of WAL written in %s', sweep_internal.get_plural(sum(r.blks_read)::bigint, 'page'),
+			pg_size_pretty(sum(r.wal_bytes)), sweep_internal.get_plural(count(*), 'run'))
+		FROM sweep.runs r WHERE r.relid = t.relid AND r.datid = d.oid AND r.outcome = 'cancelled' AND r.started_at >= g.first_at - interval '1 day'
+			AND r.run_id > coalesce((SELECT max(o.run_id) FROM sweep.runs o WHERE o.relid = t.relid AND o.datid = d.oid AND o.outcome = 'done'), 0)
+		HAVING count(*) > 0), ''),
 	format('%s %s;', CASE t.decision WHEN 'partitioned' THEN 'ANALYZE' ELSE 'VACUUM' END, t.relid::regclass),
 	CASE t.decision WHEN 'partitioned' THEN 'what dies meanwhile in this database cannot be removed until it has ended'
 		ELSE 'a manual VACUUM gives way to nobody. Whoever wants a stronger lock waits for it, and all others wait behind them' END
@@ -455,6 +460,7 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'worker slot%', 70, 'all worker slots are busy',
 	 CASE WHEN m.more THEN format('ALTER SYSTEM SET sweep.max_workers = %s; SELECT pg_catalog.pg_reload_conf();', current_setting('sweep.max_workers')::int + 1) END,
 	 CASE WHEN m.more THEN 'more vacuums run at a time. ' || sweep_internal.get_pace() || '. Each worker is one of max_worker_processes' END),
+	(q.waiting_for LIKE 'disk:%', 85, 'the file system of WAL is nearly full, and a vacuum writes WAL', 'SELECT * FROM sweep.sensors() WHERE name LIKE ''wal%'';', 'none'),
 	(q.waiting_for LIKE 'background worker%', 70, 'too few background workers are left for replication, parallel queries and vacuums',
 	 format('ALTER SYSTEM SET max_worker_processes = %s; -- and restart the server', current_setting('max_worker_processes')::int + 8), 'a restart ends all sessions'),
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
