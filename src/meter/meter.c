@@ -107,7 +107,11 @@ meter_transaction(XactEvent event)
 		return;
 	if (pg_atomic_read_u32(&sweep_shared->metering) == 0 || !feature_is_ok(FEATURE_METER))
 	{
-		if (meter_slot != NULL && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT))
+		/* a worker of ours that is stopped says what it has done so far */
+		if (meter_slot != NULL && event == XACT_EVENT_ABORT && meter_this.own.active &&
+			feature_is_ok(FEATURE_METER))
+			transaction_ended(false);
+		else if (meter_slot != NULL && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT))
 			transaction_forgotten(event == XACT_EVENT_COMMIT);
 		return;
 	}
