@@ -171,6 +171,17 @@ SELECT 95, 'never by autovacuum', 'the relation is temporary: only its own sessi
 	format('VACUUM %s; -- in that session', t.relid::regclass), 'none'
 FROM sweep_internal.get_relation(t.relid) c WHERE c.relpersistence = 't'
 UNION ALL
+-- what its vacuum does, and what it tells the statistics, is up to the access method
+SELECT CASE WHEN g.uncounted THEN 73 ELSE 14 END, CASE WHEN t.do_vacuum THEN 'due, but waiting' ELSE 'not due' END,
+	format('the table is no heap: its access method is %s', a.amname),
+	CASE WHEN g.uncounted THEN 'its vacuums tell the statistics nothing, so it stays due' ELSE 'what a vacuum does is up to the access method' END,
+	CASE WHEN g.uncounted THEN format('SELECT sweep.set(%L, ''enabled'', ''off'');', sweep_internal.get_settings_of(t.relid, 'enabled')) END,
+	CASE WHEN g.uncounted THEN 'pg_sweep leaves it alone. The core daemon does not' END
+FROM pg_class c JOIN pg_am a ON a.oid = c.relam
+	CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM sweep_internal.get_decisions() x JOIN pg_database d ON d.oid = x.datid
+		WHERE x.relid = t.relid AND d.datname = current_database() AND x.reason LIKE '%statistics know nothing of it%') AS uncounted) g
+WHERE c.oid = t.relid AND c.relkind IN ('r', 'm') AND a.amname <> 'heap'
+UNION ALL
 SELECT 94, 'never by autovacuum', 'autovacuum is disabled for this table by its option autovacuum_enabled',
 	CASE WHEN c.relkind = 't' THEN 'in the options of it or of its owner' ELSE array_to_string(c.reloptions, ', ') END,
 	sweep_internal.get_option_fix(t.relid, 'RESET', 'autovacuum_enabled', NULL),
@@ -354,17 +365,61 @@ WHERE coalesce(t.do_vacuum, false) AND l.locktype = 'relation' AND l.relation = 
 	AND NOT EXISTS (SELECT FROM sweep_internal.get_progress() p WHERE p.pid = l.pid AND p.relid = t.relid AND p.phase <> 'waiting')
 ORDER BY l.granted DESC, coalesce(a.xact_start, x.prepared) LIMIT 3)
 UNION ALL
-SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting', 'its vacuums keep being cancelled',
+SELECT CASE WHEN t.do_vacuum THEN 78 ELSE 27 END, 'due, but waiting',
+	CASE t.decision WHEN 'partitioned' THEN 'its ANALYZE keeps being cancelled' ELSE 'its vacuums keep being cancelled' END,
 	format('%s since %s. It is tried again at %s. %s', sweep_internal.get_plural(g.times, 'time'), date_trunc('second', g.first_at), date_trunc('second', g.not_before),
 		coalesce((SELECT format('The last one was pid %s (%s) after %s%s%s', r.pid, r.started_by, r.ended_at - r.started_at, ', ' || r.reason,
 				(SELECT format(' (%s)', concat_ws(', ', sweep_internal.get_readable(w.usename::text), sweep_internal.get_readable(nullif(w.application_name, '')), left(sweep_internal.get_readable(w.query), 100)))
 				 FROM pg_stat_activity w WHERE w.pid::text = substring(r.reason FROM 'gave way to pid (\d+)$') AND w.backend_start < r.ended_at))
 			FROM sweep.runs r WHERE r.relid = t.relid AND r.datid = (SELECT o.oid FROM pg_database o WHERE o.datname = current_database()) AND r.outcome = 'cancelled'
-			ORDER BY r.run_id DESC LIMIT 1), 'The last one is not in the ledger any more')),
-	format('VACUUM %s;', t.relid::regclass),
-	'a manual VACUUM gives way to nobody. Whoever wants a stronger lock waits for it, and all others wait behind them'
+			ORDER BY r.run_id DESC LIMIT 1), 'The last one is not in the ledger any more'))
+	|| coalesce((SELECT format('. All their work is lost: %s read and %s of WAL written in %s', sweep_internal.get_plural(sum(r.blks_read)::bigint, 'page'),
+			pg_size_pretty(sum(r.wal_bytes)), sweep_internal.get_plural(count(*), 'run'))
+		FROM sweep.runs r WHERE r.relid = t.relid AND r.datid = d.oid AND r.outcome = 'cancelled' AND r.started_at >= g.first_at - interval '1 day'
+			AND r.run_id > coalesce((SELECT max(o.run_id) FROM sweep.runs o WHERE o.relid = t.relid AND o.datid = d.oid AND o.outcome = 'done'), 0)
+		HAVING count(*) > 0), ''),
+	format('%s %s;', CASE t.decision WHEN 'partitioned' THEN 'ANALYZE' ELSE 'VACUUM' END, t.relid::regclass),
+	CASE t.decision WHEN 'partitioned' THEN 'what dies meanwhile in this database cannot be removed until it has ended'
+		ELSE 'a manual VACUUM gives way to nobody. Whoever wants a stronger lock waits for it, and all others wait behind them' END
 FROM sweep_internal.get_decisions() g JOIN pg_database d ON d.oid = g.datid
 WHERE g.relid = t.relid AND d.datname = current_database() AND g.decision = 'cancelled'
+$$;
+
+-- The error that its vacuums have ended in since one succeeded last, and the index that it
+-- names. No row if none has.
+CREATE FUNCTION sweep_internal.get_failure(relid oid, OUT reason text, OUT started_by text, OUT times bigint, OUT since timestamptz, OUT index oid)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH r AS MATERIALIZED (
+	SELECT x.* FROM sweep_internal.get_runs() x JOIN pg_database d ON d.oid = x.datid
+	WHERE x.relid = $1 AND d.datname = current_database() AND x.command = 'VACUUM' AND x.outcome IN ('done', 'failed'))
+SELECT f.reason, f.started_by, f.times, f.since,
+	(SELECT i.indexrelid FROM pg_index i, sweep_internal.get_relation(i.indexrelid) c
+	 WHERE i.indrelid = $1 AND position(format('index "%s"', c.relname) IN f.reason) > 0 LIMIT 1)
+FROM (SELECT (array_agg(r.reason ORDER BY r.run_id DESC))[1] AS reason, (array_agg(r.started_by ORDER BY r.run_id DESC))[1] AS started_by,
+		count(*) AS times, min(r.ended_at) AS since
+	FROM r WHERE r.run_id > coalesce((SELECT max(d.run_id) FROM r d WHERE d.outcome = 'done'), 0)) f
+WHERE f.times > 0
+$$;
+
+-- Its vacuums fail.
+CREATE FUNCTION sweep_internal.get_causes_of_failure(t sweep.tables)
+RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
+LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN t.do_vacuum THEN 79 ELSE 28 END, CASE WHEN t.do_vacuum THEN 'due, but waiting' ELSE 'not due' END,
+	'its vacuum ended in an error',
+	concat_ws('. ', f.reason, format('%s since %s, the last one by %s', sweep_internal.get_plural(f.times, 'time'), date_trunc('second', f.since), f.started_by),
+		'It is tried again at ' || date_trunc('second', t.not_before)),
+	CASE WHEN f.index IS NULL THEN format('VACUUM (VERBOSE) %s;', t.relid::regclass)
+	     ELSE format('VACUUM (INDEX_CLEANUP off) %s; REINDEX INDEX %s%s;', t.relid::regclass,
+			CASE WHEN t.relid < 16384 THEN '' ELSE 'CONCURRENTLY ' END, f.index::regclass) END,
+	CASE WHEN f.index IS NULL THEN 'shows the error. A manual VACUUM gives way to nobody'
+	     ELSE 'without its indexes the table can be vacuumed and frozen, but no dead row''s place is reused until the index is rebuilt' END
+FROM sweep_internal.get_failure(t.relid) f
 $$;
 
 -- Rows are inserted into it all the time: are its new pages vacuumed while they are in memory?
@@ -406,9 +461,13 @@ SELECT CASE WHEN h.waits_for IS NOT NULL AND t.do_vacuum THEN 76 ELSE 40 END,
 FROM sweep_internal.get_relation(t.relid) c LEFT JOIN held h ON true CROSS JOIN LATERAL (
 	SELECT x.* FROM sweep_internal.get_blockers() x
 	WHERE (x.datname IS NULL OR c.relisshared OR x.datname = sweep_internal.get_readable(current_database()::text)::name)
-		AND (NOT x.catalogs OR t.lane = 'catalog' OR 'user_catalog_table=true' = ANY (c.reloptions))
+		AND (NOT x.catalogs OR t.lane = 'catalog' OR t.relid = 'pg_largeobject'::regclass OR 'user_catalog_table=true' = ANY (c.reloptions))
 		AND CASE WHEN h.waits_for IS NOT NULL THEN x.age > age(h.waits_for)
 		         ELSE t.do_vacuum AND x.since < now() - interval '1 minute' END
+		-- 15 and 16 do not wait for a snapshot that is older than that
+		AND (x.catalogs OR t.lane = 'catalog' OR NOT EXISTS (SELECT FROM pg_settings g
+			WHERE g.name = 'old_snapshot_threshold' AND g.setting::int > 0 AND x.pid IS NOT NULL
+				AND x.since < now() - make_interval(mins => g.setting::int + 1)))
 	ORDER BY x.age DESC, x.since LIMIT 3) b
 	CROSS JOIN LATERAL (SELECT CASE b.kind
 		WHEN 'transaction' THEN 'an open transaction still needs its dead rows'
@@ -441,17 +500,19 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'worker slot%', 70, 'all worker slots are busy',
 	 CASE WHEN m.more THEN format('ALTER SYSTEM SET sweep.max_workers = %s; SELECT pg_catalog.pg_reload_conf();', current_setting('sweep.max_workers')::int + 1) END,
 	 CASE WHEN m.more THEN 'more vacuums run at a time. ' || sweep_internal.get_pace() || '. Each worker is one of max_worker_processes' END),
+	(q.waiting_for LIKE 'disk:%', 85, 'the file system of WAL is nearly full, and a vacuum writes WAL', 'SELECT * FROM sweep.sensors() WHERE name LIKE ''wal%'';', 'none'),
+	(q.waiting_for LIKE 'background worker%', 70, 'too few background workers are left for replication, parallel queries and vacuums',
+	 format('ALTER SYSTEM SET max_worker_processes = %s; -- and restart the server', current_setting('max_worker_processes')::int + 8), 'a restart ends all sessions'),
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
 	 CASE WHEN i.s <= CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END THEN NULL
 	      WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'
 	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', sweep_internal.get_settings_of(t.relid, 'min_interval')) END,
 	 CASE WHEN i.s > CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END
 	      THEN 'every vacuum makes all sessions read again what they know of the table' END),
+	(q.waiting_for LIKE 'uncounted%', 72, 'its vacuums tell the statistics nothing, so it stays due and waits longer each time', 'SHOW track_counts;', 'none'),
 	(q.waiting_for LIKE 'horizon%', 74, 'dead rows are still needed by something older', 'SELECT * FROM sweep.blockers;', 'none'),
 	(q.waiting_for LIKE 'lock: not free%', 77, 'the lock was not free when it was tried', NULL, NULL),
 	(q.waiting_for LIKE 'lock: cancelled%', 26, 'waits after it was cancelled', NULL, NULL),
-	(q.waiting_for LIKE 'failed%', 79, 'its vacuum ended in an error, which is in the server log', format('VACUUM (VERBOSE) %s;', t.relid::regclass),
-	 'shows the error. A manual VACUUM gives way to nobody'),
 	(q.waiting_for LIKE 'snoozed%', 87, 'it is snoozed', format('SELECT sweep.snooze(%L, ''0'');', t.relid::regclass), 'it is vacuumed when it is due'),
 	(q.waiting_for LIKE 'standby:%', 75, 'it would cancel queries on a standby, so it begins together with the core daemon''s vacuums, once in autovacuum_naptime',
 	 sb.fix, sb.risk),
@@ -528,7 +589,8 @@ SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 ELSE 60 END,
 				CASE WHEN a.age >= a.core_at THEN 'is overdue'
 				     ELSE 'comes at ' || date_trunc('second', now() + make_interval(secs => least(3155760000, (a.core_at - a.age) / a.rate))) END,
 				date_trunc('second', now() + make_interval(secs => least(31557600000, (a.stop_at - a.age) / a.rate)))) END,
-	format('VACUUM (FREEZE) %s;', t.relid::regclass),
+	format('VACUUM (FREEZE%s) %s;', CASE WHEN EXISTS (SELECT FROM sweep_internal.get_failure(t.relid) f WHERE f.index IS NOT NULL)
+		THEN ', INDEX_CLEANUP off' END, t.relid::regclass),
 	'reads every page that is not frozen, and writes WAL for it. A manual VACUUM gives way to nobody'
 FROM (SELECT x.what, x.age, x.core_at, x.rate, r.since, 2144483647 AS stop_at
 	FROM sweep.get_xid_rate() r CROSS JOIN LATERAL (VALUES
@@ -577,6 +639,7 @@ BEGIN
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_distribution(t.relid)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_counters(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_locks(t)
+			UNION ALL SELECT * FROM sweep_internal.get_causes_of_failure(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_growth(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_horizon(t)
 			UNION ALL SELECT * FROM sweep_internal.get_causes_of_queue(t)
@@ -635,7 +698,7 @@ REVOKE ALL ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_setting
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
@@ -645,7 +708,7 @@ GRANT EXECUTE ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_sett
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

@@ -4,6 +4,8 @@
  */
 #include "rules.h"
 
+#include "catalog/catalog.h"
+#include "catalog/pg_largeobject.h"
 #include "postmaster/autovacuum.h"
 #include "storage/bufmgr.h"
 
@@ -11,6 +13,12 @@
 #include "server/compat.h"
 #include "server/standbys.h"
 #include "settings.h"
+
+bool
+rules_is_catalog(Oid relid)
+{
+	return IsCatalogRelationOid(relid) && relid != LargeObjectRelationId;
+}
 
 RuleSettings
 rules_settings(void)

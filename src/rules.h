@@ -39,6 +39,12 @@ typedef struct RuleSettings
 	double		autovacuum_analyze_scale_factor;
 } RuleSettings;
 
+/*
+ * Is it one of the server's own tables, or the TOAST table of one?
+ * pg_largeobject is none of them: what is in it is users' data.
+ */
+extern bool rules_is_catalog(Oid relid);
+
 /* Those in force. */
 extern RuleSettings rules_settings(void);
 

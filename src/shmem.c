@@ -103,6 +103,7 @@ initialize(void)
 	sweep_shared->lowest_dead_threshold = PG_INT64_MAX;
 	sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
 	pg_atomic_init_u32(&sweep_shared->fit_pages, 0);
+	pg_atomic_init_u32(&sweep_shared->wal_left_mb, WAL_LEFT_ENOUGH);
 	pg_atomic_init_u32(&sweep_shared->late_tables, 0);
 	pg_atomic_init_u64(&sweep_shared->late_pages, 0);
 	for (int i = 0; i < shmem_meter_count(); i++)

@@ -56,6 +56,9 @@ typedef enum SweepLock
 	LOCK_COUNT
 } SweepLock;
 
+/* wal_left_mb of a disk that is not nearly full */
+#define WAL_LEFT_ENOUGH		PG_UINT32_MAX
+
 typedef struct SweepShared
 {
 	TimestampTz server_started_at;	/* postmaster, once */
@@ -86,6 +89,9 @@ typedef struct SweepShared
 	 * each round), and new pages that had left the cache when they were
 	 * vacuumed (writers: workers).
 	 */
+	pg_atomic_uint32 wal_left_mb;	/* on the file system of WAL, where so
+									 * little is left that own vacuums stop
+									 * (writer: launcher) */
 	pg_atomic_uint32 late_tables;
 	pg_atomic_uint64 late_pages;
 

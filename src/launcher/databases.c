@@ -17,6 +17,7 @@
 #include "utils/timestamp.h"
 
 #include "launcher/scout.h"
+#include "launcher/slots.h"
 #include "policy/backoff.h"
 #include "policy/garbage.h"
 #include "server/clock.h"
@@ -155,6 +156,7 @@ databases_read(TimestampTz now)
 	}
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);
+	slots_read_subscriptions();
 	CommitTransactionCommand();
 
 	read_at = now;

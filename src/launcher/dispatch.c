@@ -10,11 +10,14 @@
 
 #include <math.h>
 
+#include "pgstat.h"
 #include "utils/timestamp.h"
 
 #include "launcher/databases.h"
 #include "launcher/scout.h"
+#include "launcher/slots.h"
 #include "launcher/takeover.h"
+#include "launcher/wal_disk.h"
 #include "policy/garbage.h"
 #include "server/clock.h"
 #include "server/standbys.h"
@@ -242,9 +245,9 @@ send_worker(const LauncherDatabase *db, int64 due, bool for_catalogs, bool surve
 
 	/* the other databases may still have a worker waiting for them */
 	if (for_catalogs && sweep_max_workers > 0 && !place_wanted[true] &&
-		worker_pool_count(true) < 1 && worker_pool_start(dboid, db->owner, true, survey, now))
+		worker_pool_count(true) < 1 && slots_let_begin() && worker_pool_start(dboid, db->owner, true, survey, now))
 		return true;
-	if (!place_wanted[false] && worker_pool_count(false) < budget_workers() &&
+	if (!place_wanted[false] && worker_pool_count(false) < budget_workers() && slots_let_begin() &&
 		worker_pool_start(dboid, db->owner, false, survey, now))
 		return true;
 	place_wanted[for_catalogs] = true;
@@ -333,8 +336,20 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 void
 dispatch_workers(HTAB *seen_databases, TimestampTz now)
 {
+	/*
+	 * What is not counted cannot be judged.  And when the disk of WAL is full
+	 * the server stops.
+	 */
+	if (!pgstat_track_counts || wal_disk_is_full())
+	{
+		worker_pool_stop_all();
+		return;
+	}
 	space_out(seen_databases, now);
+	slots_look(now);
 	send_workers(seen_databases, now);
+	if (slots_are_short())
+		worker_pool_dismiss_idle();
 }
 
 bool

@@ -9,7 +9,6 @@
  */
 #include "launcher/handover_tables.h"
 
-#include "catalog/catalog.h"
 #include "pgstat.h"
 
 #include "launcher/databases.h"
@@ -87,7 +86,7 @@ set_thresholds(Pick *p, const HandoverLook *look, const Decision *d, const PgSta
 	/* a table that was snoozed before anybody looked at it has none */
 	if (d && (d->dead_threshold != 0 || d->ins_threshold != 0))
 		return;
-	t = threshold_compute(&look->settings[IsCatalogRelationOid(p->key.relid)], compat_tab_live(stats), 0, 0);
+	t = threshold_compute(&look->settings[rules_is_catalog(p->key.relid)], compat_tab_live(stats), 0, 0);
 	p->dead_threshold = t.vacuum;
 	p->ins_threshold = t.insert;
 }

@@ -30,6 +30,11 @@ typedef struct LauncherState
 	int64		due;
 	int64		worker_starts;
 	int64		worker_start_failures;
+	TimestampTz slots_short_at; /* when a worker was last not begun, because
+								 * too few background workers are left (0:
+								 * never) */
+	int			slots_free;		/* these two were how many then */
+	int			slots_wanted;	/* by others */
 	int64		databases_dropped;
 	TimestampTz runs_saved_at;
 	int			runs_save_errno;

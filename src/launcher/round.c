@@ -10,6 +10,7 @@
  */
 #include "launcher/round.h"
 
+#include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -53,7 +54,7 @@ why_not_served(const Request *request)
 {
 	const LauncherDatabase *db = databases_find(request->dboid);
 
-	if (sweep_mode != SWEEP_ACT || shmem_is_off())
+	if (sweep_mode != SWEEP_ACT || shmem_is_off() || !pgstat_track_counts)
 		return "pg_sweep does not vacuum any more, see sweep.status";
 	if (db != NULL && db->scope != DATABASE_OURS)
 		return "its database was excluded";

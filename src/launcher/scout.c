@@ -157,7 +157,7 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 	int64		left_dead;
 	int64		left_ins;
 	const Decision *decision;
-	bool		catalog = IsCatalogRelationOid(key.relid);
+	bool		catalog = rules_is_catalog(key.relid);
 	Thresholds	t = {.analyze = -1};
 	ScoreInput	in = {.weights = round->weights};
 	DecisionMoment moment = round->moment;

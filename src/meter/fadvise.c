@@ -174,7 +174,7 @@ fadvise_tick(double dt_s, double allowed, double used, bool naps)
 }
 
 static void
-open_files(Relation rel)
+open_files(Relation rel, void *arg)
 {
 	if (RELKIND_HAS_STORAGE(rel->rd_rel->relkind) &&
 		smgrexists(RelationGetSmgr(rel), MAIN_FORKNUM))
@@ -188,39 +188,33 @@ open_indexes(Relation rel)
 	ListCell   *lc;
 
 	foreach(lc, indexes)
-	{
-		Relation	index = peek_open(lfirst_oid(lc));
-
-		if (index == NULL)
-			continue;
-		open_files(index);
-		peek_close(index);
-	}
+		(void) peek(lfirst_oid(lc), open_files, NULL);
 	list_free(indexes);
+}
+
+static void
+look_at_table(Relation rel, void *found)
+{
+	Datum		path = DirectFunctionCall1(pg_relation_filepath, ObjectIdGetDatum(RelationGetRelid(rel)));
+
+	text_to_cstring_buffer(DatumGetTextPP(path), heap_path, sizeof(heap_path));
+	*(double *) found = window_of(heap_path);
+	if (*(double *) found > READAHEAD_HARMLESS)
+	{
+		open_files(rel, NULL);
+		open_indexes(rel);
+	}
 }
 
 bool
 fadvise_begin(Oid relid)
 {
-	Relation	rel;
 	double		found = 0;
 
 	fadvise_end();
 	StartTransactionCommand();
-	rel = peek_open(relid);
-	if (rel != NULL)
-	{
-		Datum		path = DirectFunctionCall1(pg_relation_filepath, ObjectIdGetDatum(relid));
-
-		text_to_cstring_buffer(DatumGetTextPP(path), heap_path, sizeof(heap_path));
-		found = window_of(heap_path);
-		if (found > READAHEAD_HARMLESS)
-		{
-			open_files(rel);
-			open_indexes(rel);
-		}
-		peek_close(rel);
-	}
+	if (peek(relid, look_at_table, &found) != PEEK_SEEN)
+		found = 0;
 	CommitTransactionCommand();
 	if (found <= READAHEAD_HARMLESS)
 		return false;

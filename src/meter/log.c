@@ -13,6 +13,7 @@
  */
 #include "meter/log.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/backend_status.h"
@@ -37,6 +38,7 @@
 #define REPORT_SIZE		8192	/* more than a report of 30 indexes */
 
 int			log_last_sqlstate = 0;
+char		log_last_error[RUN_REASON_LEN] = "";
 
 static emit_log_hook_type prev_hook = NULL;
 
@@ -169,6 +171,27 @@ level_is_logged(int elevel, int min_messages)
 	return elevel >= min_messages;
 }
 
+/*
+ * VACUUM's context names the index that it was at, which the message itself
+ * may not do.
+ */
+static void
+note_error(const ErrorData *edata)
+{
+	const char *message = edata->message ? edata->message : "";
+	char		index[NAMEDATALEN + 12] = "";
+	int			room;
+
+	if (edata->context)
+		(void) report_index(edata->context, index, sizeof(index));
+	if (index[0] != '\0' && strstr(message, index) != NULL)
+		index[0] = '\0';
+	room = RUN_REASON_LEN - 1 - (index[0] != '\0' ? (int) strlen(index) + 2 : 0);
+	snprintf(log_last_error, RUN_REASON_LEN, "%.*s%s%s",
+			 pg_mbcliplen(message, (int) strlen(message), room), message, index[0] != '\0' ? ", " : "", index);
+	log_last_sqlstate = edata->sqlerrcode;
+}
+
 static void
 look_at(ErrorData *edata)
 {
@@ -176,7 +199,7 @@ look_at(ErrorData *edata)
 		strncmp(edata->message_id, FAILSAFE_MESSAGE, strlen(FAILSAFE_MESSAGE)) == 0)
 		pacer_failsafe();
 	if (edata->elevel >= ERROR)
-		log_last_sqlstate = edata->sqlerrcode;
+		note_error(edata);
 	else if (capture.active)
 	{
 		if (edata->elevel == INFO)

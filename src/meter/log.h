@@ -7,8 +7,9 @@
 
 #include "postgres.h"
 
-/* SQLSTATE of the last error that this process logged. */
+/* SQLSTATE of the last error that this process logged, and what it said. */
 extern int	log_last_sqlstate;
+extern char log_last_error[];
 
 extern void log_install_hook(void);
 

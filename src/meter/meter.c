@@ -21,7 +21,6 @@
 #include "commands/defrem.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "storage/proc.h"
@@ -132,7 +131,11 @@ meter_transaction(XactEvent event)
 		return;
 	if (pg_atomic_read_u32(&sweep_shared->metering) == 0 || !feature_is_ok(FEATURE_METER))
 	{
-		if (meter_slot != NULL && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT))
+		/* a worker of ours that is stopped says what it has done so far */
+		if (meter_slot != NULL && event == XACT_EVENT_ABORT && meter_this.own.active &&
+			feature_is_ok(FEATURE_METER))
+			transaction_ended(false);
+		else if (meter_slot != NULL && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT))
 			transaction_forgotten(event == XACT_EVENT_COMMIT);
 		return;
 	}
@@ -245,6 +248,7 @@ run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 	meter_this.statement.sqlstate = 0;
 	meter_this.statement.failed_relid = InvalidOid;
 	log_last_sqlstate = 0;
+	log_last_error[0] = '\0';
 	meter_this.statement.active = true;
 	meter_forget_recorded();
 	if (sweep_process_title)
@@ -439,17 +443,7 @@ meter_own_begin(const char *schemaname, const char *relname, const char *reason,
 void
 meter_own_add_reason(const char *more)
 {
-	char	   *reason = meter_this.own.reason;
-	int			room = RUN_REASON_LEN - 1 - (int) strlen(more);
-
-	/*
-	 * cut the old text, not what comes last: half a pid is another process's
-	 * pid
-	 */
-	if (room < 0)
-		return;
-	reason[pg_mbcliplen(reason, (int) strlen(reason), room)] = '\0';
-	strlcat(reason, more, RUN_REASON_LEN);
+	run_add_reason(meter_this.own.reason, more);
 }
 
 bool

@@ -27,6 +27,7 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "meter/log.h"
 #include "meter/meter_process.h"
 #include "policy/activity.h"
 #include "server/compat.h"
@@ -377,13 +378,18 @@ meter_record_run(RunRecord *run, RunOutcome outcome)
 		memcpy(run->schemaname, meter_this.own.schemaname, NAMEDATALEN);
 		memcpy(run->relname, meter_this.own.relname, NAMEDATALEN);
 		memcpy(run->reason, meter_this.own.reason, RUN_REASON_LEN);
-		meter_this.own.run = *run;
-		meter_this.own.recorded = true;
 	}
 	else if (run->relname[0] == '\0' && meter_slot->relid == run->relid)
 	{
 		memcpy(run->schemaname, meter_slot->schemaname, NAMEDATALEN);
 		memcpy(run->relname, meter_slot->relname, NAMEDATALEN);
+	}
+	if (outcome == RUN_FAILED && log_last_error[0] != '\0')
+		run_add_reason(run->reason, log_last_error);
+	if (meter_this.own.active)
+	{
+		meter_this.own.run = *run;
+		meter_this.own.recorded = true;
 	}
 	meter_slot_busy = 0;
 

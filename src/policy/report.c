@@ -66,3 +66,20 @@ report_body(const char *message, const char *start, const char *name)
 		return NULL;
 	return message + 3;
 }
+
+bool
+report_index(const char *context, char *index, size_t size)
+{
+	const char *begin = strstr(context, " index \"");
+	const char *end = begin ? strstr(begin, "\" of relation \"") : NULL;
+	size_t		length;
+
+	if (end == NULL)
+		return false;
+	length = (size_t) (end - begin);	/* without the space, but with the quote */
+	if (length + 1 > size)
+		return false;
+	memcpy(index, begin + 1, length);
+	index[length] = '\0';
+	return true;
+}

@@ -6,6 +6,7 @@
 #define SWEEP_POLICY_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct VacuumReport
@@ -28,5 +29,11 @@ extern bool report_parse(const char *body, VacuumReport *report);
  */
 extern const char *report_body(const char *message, const char *start,
 							   const char *name);
+
+/*
+ * The index that VACUUM was at, by the context of its error: `index "name"`.
+ * Returns false if it was at none.
+ */
+extern bool report_index(const char *context, char *index, size_t size);
 
 #endif							/* SWEEP_POLICY_REPORT_H */

@@ -155,6 +155,30 @@ is_near_floor(const ThrottleState *state, double allowed)
 }
 
 /*
+ * Does a danger to WAL grow, or has it a moment ago?  A segment at a time is
+ * seen.  What is merely as bad as it was does not.
+ */
+static bool
+danger_grows(ThrottleState *state, const ThrottleReading *r, double dt_s)
+{
+	bool		archiver = state->valves[LIMIT_ARCHIVER].bad;
+	bool		disk = state->valves[LIMIT_WAL_DISK].bad;
+	bool		slots = state->valves[LIMIT_SLOTS].bad && r->slot_left_bytes >= 0;
+	bool		grows = (archiver && state->danger_behind > 0 && r->archiver_behind_bytes > state->danger_behind) ||
+		(disk && state->danger_disk_pct > 0 && r->wal_disk_used_pct > state->danger_disk_pct) ||
+		(slots && state->danger_slot_left > 0 && r->slot_left_bytes < state->danger_slot_left);
+
+	state->danger_behind = archiver ? fmax(state->danger_behind, r->archiver_behind_bytes) : 0;
+	state->danger_disk_pct = disk ? fmax(state->danger_disk_pct, r->wal_disk_used_pct) : 0;
+	if (!slots)
+		state->danger_slot_left = 0;
+	else if (state->danger_slot_left <= 0 || r->slot_left_bytes < state->danger_slot_left)
+		state->danger_slot_left = fmax(r->slot_left_bytes, 1);
+	state->danger_grows_s = grows ? DANGER_GROWS_S : fmax(state->danger_grows_s - dt_s, 0);
+	return state->danger_grows_s > 0 && (archiver || disk || slots);
+}
+
+/*
  * The floor: what is set, and more while yielding lets garbage pile up.  Only time
  * that is spent at the floor counts: else it is not the yielding that does it.
  */
@@ -180,7 +204,9 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 	at_floor = at_floor && fmax(state->used, r->used.total) >= state->last.floor / 2;
 
 	behind = state->produced_rows_s > state->removed_rows_s && state->produced_rows_s > 1;
-	if (r->vacuums > 0 && at_floor && (behind || r->worst_ratio >= BOOST_RATIO))
+	if (danger_grows(state, r, dt_s))
+		state->boost = 0;		/* a full disk stops the server */
+	else if (r->vacuums > 0 && at_floor && (behind || r->worst_ratio >= BOOST_RATIO))
 		state->boost = (1 + state->boost) * exp2(dt_s / (behind ? CALM_S : RATIO_DOUBLES_S)) - 1;
 	else if (!behind && r->worst_ratio < BOOST_RATIO)
 		state->boost *= exp2(-dt_s / CALM_S);

@@ -254,6 +254,11 @@ typedef struct ThrottleState
 	double		produced_rows_s;
 	double		reclaim_bytes;	/* used while they were removed */
 	double		boost;			/* of the floor, minus one */
+	double		danger_behind;	/* the worst that a danger to WAL was since it
+								 * began: these three */
+	double		danger_disk_pct;
+	double		danger_slot_left;
+	double		danger_grows_s; /* for so long it counts as growing */
 	bool		started;
 	ThrottleResult last;
 } ThrottleState;

@@ -317,4 +317,11 @@
  */
 #define WAL_DISK_AGAIN_PCT	2.0
 
+/*
+ * A danger that has become worse counts as growing for so long, and the floor does
+ * not rise.  Larger: garbage piles up for nothing.  Smaller: the floor rises between
+ * two segments.
+ */
+#define DANGER_GROWS_S	60.0
+
 #endif							/* SWEEP_POLICY_THROTTLE_CONSTANTS_H */

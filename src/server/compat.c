@@ -18,6 +18,11 @@
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/pgstat_internal.h"
+#if PG_VERSION_NUM < 170000
+#include "utils/old_snapshot.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#endif
 #include "utils/syscache.h"
 
 const char *const compat_vacuum_settings[] = {
@@ -472,3 +477,48 @@ compat_shmem_hash(const char *name, int64 size, HASHCTL *info, int flags)
 	return ShmemInitHash(name, size, size, info, flags);
 #endif
 }
+
+#if PG_VERSION_NUM < 170000
+/*
+ * Source: TransactionIdLimitedForOldSnapshots() and
+ * GetOldSnapshotFromTimeMapping() of snapmgr.c (15, 16), which want a
+ * relation.  A threshold of 0, which is for core's own tests, is left out.
+ */
+TransactionId
+compat_limited_horizon(TransactionId xid)
+{
+	volatile OldSnapshotControlData *control = oldSnapshotControl;
+	TimestampTz at;
+	TimestampTz next_update;
+	TransactionId latest;
+	TransactionId limit = InvalidTransactionId;
+
+	if (old_snapshot_threshold <= 0)
+		return xid;
+	at = GetCurrentTimestamp();
+	at -= at % USECS_PER_MINUTE + old_snapshot_threshold * USECS_PER_MINUTE;
+	SpinLockAcquire(&control->mutex_latest_xmin);
+	latest = control->latest_xmin;
+	next_update = control->next_map_update;
+	SpinLockRelease(&control->mutex_latest_xmin);
+
+	if (at >= next_update)
+		limit = latest;
+	else
+	{
+		LWLockAcquire(OldSnapshotTimeMapLock, LW_SHARED);
+		if (control->count_used > 0 && at >= control->head_timestamp)
+		{
+			int64		offset = (at - control->head_timestamp) / USECS_PER_MINUTE;
+
+			if (offset >= control->count_used)
+				offset = control->count_used - 1;
+			limit = control->xid_by_minute[(control->head_offset + offset) % OLD_SNAPSHOT_TIME_MAP_ENTRIES];
+		}
+		LWLockRelease(OldSnapshotTimeMapLock);
+	}
+	if (TransactionIdIsNormal(limit) && TransactionIdFollows(limit, latest))
+		limit = latest;
+	return TransactionIdIsNormal(limit) && TransactionIdFollows(limit, xid) ? limit : xid;
+}
+#endif

@@ -98,6 +98,17 @@
 #define compat_defer_cleanup_age()	vacuum_defer_cleanup_age
 #endif
 
+/*
+ * Before 17 old_snapshot_threshold lets VACUUM remove what snapshots of that
+ * age may still see.  Returns the horizon to which it does so for tables of
+ * users, or xid if that is later.
+ */
+#if PG_VERSION_NUM >= 170000
+#define compat_limited_horizon(xid)	(xid)
+#else
+extern TransactionId compat_limited_horizon(TransactionId xid);
+#endif
+
 /* 16 renamed the counters of a table. */
 #if PG_VERSION_NUM >= 160000
 #define compat_tab_live(t)		((t)->live_tuples)

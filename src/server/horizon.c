@@ -117,6 +117,8 @@ horizon_of_database(Oid dboid, bool catalog)
 			horizon = older(horizon, oldest_of(&PreparedXactProcs[i], dboid, next_xid));
 	}
 	LWLockRelease(ProcArrayLock);
+	if (!catalog && dboid != InvalidOid)
+		horizon = compat_limited_horizon(horizon);
 
 	behind = behind_by(next_xid, horizon) + compat_defer_cleanup_age();
 

@@ -4,9 +4,9 @@
  *		in pg_class.
  *
  * For workers and views.  It takes AccessShareLock, only if that is free.  A
- * table whose file is missing cannot be looked at.  Its own vacuum may fail
- * because of that.  But a worker's look at all tables of the database must
- * not fail, or nothing there would be vacuumed any more.
+ * table whose file is missing or cannot be read cannot be looked at.  Its own
+ * vacuum may fail because of that.  But a worker's look at all tables of the
+ * database must not fail, or nothing there would be vacuumed any more.
  */
 #include "server/peek.h"
 
@@ -14,11 +14,15 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
 #include "storage/smgr.h"
 #include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
 
 Relation
 peek_open(Oid relid)
@@ -72,4 +76,52 @@ peek_row_is_free(Oid relid)
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return is_free;
+}
+
+/*
+ * A subtransaction lets go of what look() held.  Before 17 there may be none
+ * while a query runs in parallel.  Then nothing is looked at.
+ */
+PeekResult
+peek(Oid relid, void (*look) (Relation rel, void *arg), void *arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile PeekResult result = PEEK_NOT_FREE;
+
+	if (IsInParallelMode())
+		return PEEK_NOT_FREE;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		Relation	rel = peek_open(relid);
+
+		if (rel != NULL)
+		{
+			look(rel, arg);
+			peek_close(rel);
+			result = PEEK_SEEN;
+		}
+		ReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(error);
+		FreeErrorData(error);
+		result = PEEK_FAILED;
+	}
+	PG_END_TRY();
+	return result;
 }

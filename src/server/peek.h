@@ -9,7 +9,24 @@
 
 #include "utils/rel.h"
 
-/* NULL if the table is locked, gone, or has no file. */
+typedef enum PeekResult
+{
+	PEEK_SEEN,
+	PEEK_NOT_FREE,				/* it is locked, gone, or has no file */
+	PEEK_FAILED					/* an error, such as a file that cannot be
+								 * read */
+} PeekResult;
+
+/*
+ * Opens the table, calls look(), and closes it.  An error stays here, unless
+ * it is a cancel.  Then look() has been left half done.
+ */
+extern PeekResult peek(Oid relid, void (*look) (Relation rel, void *arg), void *arg);
+
+/*
+ * The same for callers that catch errors themselves.  NULL if the table is
+ * locked, gone, or has no file.
+ */
 extern Relation peek_open(Oid relid);
 extern void peek_close(Relation rel);
 

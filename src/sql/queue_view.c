@@ -8,13 +8,13 @@
  */
 #include "postgres.h"
 
-#include "catalog/catalog.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
 
 #include "meter/meter.h"
+#include "rules.h"
 #include "server/clock.h"
 #include "server/horizon.h"
 #include "server/lock_waiter.h"
@@ -30,6 +30,7 @@
 #include "state/ledger.h"
 #include "state/queue.h"
 #include "state/requests.h"
+#include "state/worker_pool.h"
 #include "worker/candidates.h"
 
 #define WAITING_LEN		400
@@ -195,6 +196,13 @@ describe_decision(const Decision *d, const QueueEntry *entry, Waiting *waiting)
 	switch (d->kind)
 	{
 		case DECISION_VACUUMED:
+			if (d->failures > 0)
+			{
+				snprintf(text, WAITING_LEN, "uncounted: its statistics know nothing of %d %s in a row, tried again at %s",
+						 d->failures, d->failures == 1 ? "vacuum" : "vacuums", until);
+				break;
+			}
+			/* FALLTHROUGH */
 		case DECISION_HELD_BACK:
 			snprintf(text, WAITING_LEN, "minimum interval until %s", until);
 			break;
@@ -257,9 +265,20 @@ describe_standbys(Oid dboid, Waiting *waiting)
 static void
 wait_for_worker(const QueueView *view, Oid relid, Waiting *waiting)
 {
-	const char *busy = view->busy[IsCatalogRelationOid(relid)];
+	const char *busy = view->busy[rules_is_catalog(relid)];
 
-	strlcpy(waiting->text, busy[0] != '\0' ? busy : "next round", WAITING_LEN);
+	char		text[WAITING_LEN];
+
+	uint32		wal_left = pg_atomic_read_u32(&sweep_shared->wal_left_mb);
+
+	if (wal_left < WAL_LEFT_ENOUGH)
+		snprintf(waiting->text, WAITING_LEN, "disk: only %u MB are left for WAL", wal_left);
+	else if (busy[0] != '\0')
+		strlcpy(waiting->text, busy, WAITING_LEN);
+	else if (worker_pool_is_short(text, sizeof(text)))
+		snprintf(waiting->text, WAITING_LEN, "background worker: %s", text);
+	else
+		strlcpy(waiting->text, "next round", WAITING_LEN);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "commands/dbcommands.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -72,6 +73,8 @@ require_service(void)
 	if (!database_is_connectable())
 		refuse("This database does not accept connections.",
 			   "ALTER DATABASE ... ALLOW_CONNECTIONS true.");
+	if (!pgstat_track_counts)
+		refuse("\"track_counts\" is off.", "Set it to on.");
 	if (sweep_max_workers == 0)
 		refuse("\"sweep.max_workers\" is 0.", "Set it to 1 or more.");
 	if (launcher_pid == 0)

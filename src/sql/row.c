@@ -4,6 +4,9 @@
  */
 #include "sql/row.h"
 
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "common/string.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -29,6 +32,33 @@ row_put(Row *row, Datum value)
 }
 
 /*
+ * Has the client's encoding all these characters?  What are bytes of another
+ * encoding may look like characters of this one, which the client cannot
+ * have.
+ */
+static bool
+is_sendable(const char *text, int length)
+{
+	int			from = GetDatabaseEncoding();
+	int			to = pg_get_client_encoding();
+	Oid			proc;
+	char	   *converted;
+	int			done;
+
+	if (from == to || from == PG_SQL_ASCII || to == PG_SQL_ASCII || pg_is_ascii(text) ||
+		pg_encoding_verifymbstr(from, text, length) != length || !IsTransactionState())
+		return true;
+	proc = FindDefaultConversionProc(from, to);
+	if (!OidIsValid(proc))
+		return true;
+	converted = palloc(length * MAX_CONVERSION_GROWTH + 1);
+	done = pg_do_encoding_conversion_buf(proc, from, to, (unsigned char *) unconstify(char *, text), length,
+										 (unsigned char *) converted, length * MAX_CONVERSION_GROWTH + 1, true);
+	pfree(converted);
+	return done == length;
+}
+
+/*
  * Names of other databases' objects are in those databases' encodings, and
  * what comes from a file may be anything.  A database without an encoding
  * gives out whatever its client can read.
@@ -41,14 +71,16 @@ row_readable(const char *text)
 	int			left = (int) strlen(text);
 	StringInfoData readable;
 
-	if (pg_encoding_verifymbstr(encoding, text, left) == left)
+	bool		sendable = is_sendable(text, left);
+
+	if (sendable && pg_encoding_verifymbstr(encoding, text, left) == left)
 		return pstrdup(text);
 	initStringInfo(&readable);
 	while (left > 0)
 	{
 		int			length = pg_encoding_verifymbchar(encoding, text, left);
 
-		if (length > 0)
+		if (length > 0 && (sendable || !IS_HIGHBIT_SET(*text)))
 			appendBinaryStringInfo(&readable, text, length);
 		else
 		{

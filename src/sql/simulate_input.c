@@ -330,40 +330,43 @@ pages_by_class(Oid relid)
 	return pages;
 }
 
+static void
+count_pages(Relation rel, void *pages)
+{
+	*(double *) pages = RelationGetNumberOfBlocks(rel);
+}
+
 static double
 pages_of(Oid relid)
 {
-	Relation	rel = peek_open(relid);
 	double		pages;
 
-	if (rel == NULL)
-		return pages_by_class(relid);
-	pages = RelationGetNumberOfBlocks(rel);
-	peek_close(rel);
-	return pages;
+	return peek(relid, count_pages, &pages) == PEEK_SEEN ? pages : pages_by_class(relid);
+}
+
+static void
+measure(Relation rel, void *arg)
+{
+	SimulateTable *t = arg;
+	List	   *indexes = RelationGetIndexList(rel);
+	ListCell   *lc;
+
+	t->pages = RelationGetNumberOfBlocks(rel);
+	t->index_pages = 0;
+	foreach(lc, indexes)
+		t->index_pages += pages_of(lfirst_oid(lc));
+	t->indexes = list_length(indexes);
+	list_free(indexes);
 }
 
 static void
 fill_sizes(SimulateTable *t, const Candidate *c)
 {
-	Relation	rel = peek_open(c->key.relid);
-	List	   *indexes;
-	ListCell   *lc;
-
-	if (rel == NULL)
-	{
-		t->pages = Max((double) c->row.pages, 1);
-		t->index_pages = GUESSED_INDEXES * t->pages;
-		t->indexes = 1;
+	if (peek(c->key.relid, measure, t) == PEEK_SEEN)
 		return;
-	}
-	t->pages = RelationGetNumberOfBlocks(rel);
-	indexes = RelationGetIndexList(rel);
-	foreach(lc, indexes)
-		t->index_pages += pages_of(lfirst_oid(lc));
-	t->indexes = list_length(indexes);
-	list_free(indexes);
-	peek_close(rel);
+	t->pages = Max((double) c->row.pages, 1);
+	t->index_pages = GUESSED_INDEXES * t->pages;
+	t->indexes = 1;
 }
 
 static void

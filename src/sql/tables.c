@@ -177,23 +177,14 @@ put_blocked_by(Row *row, const TableBlockers *blockers, Oid relid)
  * since are not considered.  So a vacuum gives back at least this much, but
  * for pages that were filled again meanwhile.
  */
-static int64
-truncatable_bytes(const Candidate *c)
+static void
+count_empty_end(Relation rel, void *bytes)
 {
-	Relation	rel = NULL;
 	BlockNumber pages;
 	BlockNumber empty = 0;
 
-	if (c->row.pages >= TRUNCATE_LOOK_PAGES && !c->row.temporary)
-		rel = peek_open(c->key.relid);
-	if (rel == NULL)
-		return -1;
 	if (rel->rd_tableam != GetHeapamTableAmRoutine())
-	{
-		peek_close(rel);
-		return -1;
-	}
-
+		return;
 	pages = RelationGetNumberOfBlocks(rel);
 	while (empty < pages && empty < TRUNCATE_LOOK_LIMIT &&
 		   GetRecordedFreeSpace(rel, pages - empty - 1) >= MaxHeapTupleSize)
@@ -201,11 +192,17 @@ truncatable_bytes(const Candidate *c)
 		CHECK_FOR_INTERRUPTS();
 		empty++;
 	}
-	peek_close(rel);
+	*(int64 *) bytes = empty < TRUNCATE_MINIMUM && empty < pages / TRUNCATE_FRACTION ? 0 : (int64) empty * BLCKSZ;
+}
 
-	if (empty < TRUNCATE_MINIMUM && empty < pages / TRUNCATE_FRACTION)
-		return 0;
-	return (int64) empty * BLCKSZ;
+static int64
+truncatable_bytes(const Candidate *c)
+{
+	int64		bytes = -1;
+
+	if (c->row.pages >= TRUNCATE_LOOK_PAGES && !c->row.temporary)
+		(void) peek(c->key.relid, count_empty_end, &bytes);
+	return bytes;
 }
 
 /* ----

@@ -363,8 +363,10 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	int64		runs;
 	TimestampTz runs_complete_since;
 	bool		is_off;
+	uint32		wal_left;
 
 	shmem_require();
+	wal_left = pg_atomic_read_u32(&sweep_shared->wal_left_mb);
 	is_off = pg_atomic_read_u32(&sweep_shared->metering) == 0;
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -379,7 +381,16 @@ sweep_status_0_1(PG_FUNCTION_ARGS)
 	row_put(&row, Int32GetDatum(compat_server_version_built()));
 	row_put_text(&row, settings_mode_name(sweep_mode));
 	row_put_text(&row, settings_mode_name(reason ? SWEEP_OFF : sweep_mode));
-	row_put_text(&row, reason ? reason : who_does_not_end(stubborn, sizeof(stubborn)));
+	if (reason == NULL)
+		reason = who_does_not_end(stubborn, sizeof(stubborn));
+	if (reason == NULL && sweep_mode == SWEEP_ACT && wal_left < WAL_LEFT_ENOUGH)
+	{
+		snprintf(stubborn, sizeof(stubborn), "only %u MB are left for WAL: vacuums wait until there is more", wal_left);
+		reason = stubborn;
+	}
+	if (reason == NULL && sweep_mode != SWEEP_OFF && worker_pool_is_short(stubborn, sizeof(stubborn)))
+		reason = stubborn;
+	row_put_text(&row, reason);
 	if (launcher.pid != 0)
 		row_put(&row, Int32GetDatum(launcher.pid));
 	else

@@ -4,7 +4,10 @@
  */
 #include "state/decision_text.h"
 
+#include "miscadmin.h"
+
 #include "settings.h"
+#include "state/ledger.h"
 
 static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_NONE] = "none",
@@ -35,6 +38,23 @@ decision_name(int kind)
 	return names[kind];
 }
 
+/* Says the error as well, if the ledger still has that run. */
+static void
+describe_failure(const Decision *d, char *text, int size)
+{
+	RunRecord	run;
+
+	snprintf(text, size, "ended in an error, %d %s in a row", TIMES(d->failures));
+	if (ledger_last_tried(d->key.dboid ? d->key.dboid : MyDatabaseId, d->key.relid, RUN_VACUUM, &run) &&
+		run.outcome == RUN_FAILED)
+	{
+		strlcat(text, ": ", size);
+		strlcat(text, run.reason, size);
+	}
+	else
+		strlcat(text, " (see the server log)", size);
+}
+
 void
 decision_reason(const Decision *d, char *text)
 {
@@ -44,7 +64,11 @@ decision_reason(const Decision *d, char *text)
 	switch (d->kind)
 	{
 		case DECISION_VACUUMED:
-			strlcpy(text, "vacuumed a short while ago, waits for the minimum interval", size);
+			if (d->failures > 0)
+				snprintf(text, size, "vacuumed, %d %s in a row, but its statistics know nothing of it: waits longer each time",
+						 TIMES(d->failures));
+			else
+				strlcpy(text, "vacuumed a short while ago, waits for the minimum interval", size);
 			break;
 		case DECISION_BELOW_THRESHOLD:
 			if (d->ins_threshold < 0)
@@ -71,7 +95,7 @@ decision_reason(const Decision *d, char *text)
 			snprintf(text, size, "cancelled, most often because somebody needed a lock, %d %s in a row", TIMES(d->failures));
 			break;
 		case DECISION_FAILED:
-			snprintf(text, size, "ended in an error, %d %s in a row (see the server log)", TIMES(d->failures));
+			describe_failure(d, text, size);
 			break;
 		case DECISION_LEFT_TO_CORE:
 			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", size);

@@ -242,6 +242,27 @@ ledger_last(Oid dboid, Oid relid, RunCommand command, RunRecord *run)
 	return found;
 }
 
+bool
+ledger_last_tried(Oid dboid, Oid relid, RunCommand command, RunRecord *run)
+{
+	const LedgerState *ledger = &sweep_shared->ledger;
+	bool		found = false;
+
+	LWLockAcquire(shmem_lock(LOCK_LEDGER), LW_SHARED);
+	for (uint64 i = 1; i <= Min(ledger->added, (uint64) sweep_max_runs) && !found; i++)
+	{
+		const RunRecord *recent = &sweep_recent_runs[(ledger->added - i) % sweep_max_runs];
+
+		if (same_work(recent, dboid, relid, command))
+		{
+			*run = *recent;
+			found = true;
+		}
+	}
+	LWLockRelease(shmem_lock(LOCK_LEDGER));
+	return found;
+}
+
 static int
 newer_first(const void *a, const void *b)
 {

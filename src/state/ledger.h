@@ -35,6 +35,12 @@ extern void ledger_add(const RunRecord *run);
 /* The last successful run of that kind.  Returns false if none is kept. */
 extern bool ledger_last(Oid dboid, Oid relid, RunCommand command, RunRecord *run);
 
+/*
+ * The last run of that kind among the recent ones, whatever came of it.
+ * Returns false if there is none.
+ */
+extern bool ledger_last_tried(Oid dboid, Oid relid, RunCommand command, RunRecord *run);
+
 /* Copies all kept runs, newest first, each once.  The copy is palloc'd. */
 extern RunRecord *ledger_copy(int *count);
 

@@ -8,11 +8,11 @@
  */
 #include "state/queue.h"
 
-#include "catalog/catalog.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "rules.h"
 #include "server/clock.h"
 #include "shmem.h"
 
@@ -34,7 +34,7 @@ static binaryheap *least_urgent;	/* of collected, built when that is full */
 static int
 rank_of(const QueueEntry *entry)
 {
-	return entry->due + (entry->due && IsCatalogRelationOid(entry->key.relid));
+	return entry->due + (entry->due && rules_is_catalog(entry->key.relid));
 }
 
 static int
@@ -283,7 +283,7 @@ queue_due(bool catalogs_only, int *count)
 		const QueueEntry *entry = &sweep_shared->queue[i];
 
 		if (entry->due && (entry->key.dboid == MyDatabaseId || entry->key.dboid == InvalidOid) &&
-			(!catalogs_only || IsCatalogRelationOid(entry->key.relid)))
+			(!catalogs_only || rules_is_catalog(entry->key.relid)))
 			keys[n++] = entry->key;
 	}
 	LWLockRelease(shmem_lock(LOCK_QUEUE));

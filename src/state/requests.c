@@ -13,11 +13,11 @@
  */
 #include "state/requests.h"
 
-#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/acl.h"
 
+#include "rules.h"
 #include "server/clock.h"
 #include "shmem.h"
 
@@ -226,7 +226,7 @@ requests_is_ready(const Request *r, const WorkerClaims *claims, Oid dboid, bool 
 				  TimestampTz now)
 {
 	if (r->state != REQUEST_WAITING || r->dboid != dboid || now < r->not_before ||
-		(catalogs_only && !IsCatalogRelationOid(r->key.relid)))
+		(catalogs_only && !rules_is_catalog(r->key.relid)))
 		return false;
 	for (int i = 0; i < claims->count; i++)
 	{

@@ -7,6 +7,8 @@
  */
 #include "state/run.h"
 
+#include "mb/pg_wchar.h"
+
 static const char *const command_names[RUN_COMMAND_COUNT] = {
 	[RUN_NONE] = "",
 	[RUN_VACUUM] = "VACUUM",
@@ -35,6 +37,23 @@ static const char *const outcome_names[RUN_OUTCOME_COUNT] = {
 	[RUN_FAILED] = "failed",
 	[RUN_SKIPPED] = "skipped",
 };
+
+/* Half a pid would be another process's pid, so what comes last is not cut. */
+void
+run_add_reason(char *reason, const char *more)
+{
+	int			room = RUN_REASON_LEN - 3 - (int) strlen(more);
+
+	if (room > 0)
+	{
+		reason[pg_mbcliplen(reason, (int) strlen(reason), room)] = '\0';
+		if (reason[0] != '\0')
+			strlcat(reason, "; ", RUN_REASON_LEN);
+	}
+	else
+		reason[0] = '\0';
+	strlcat(reason, more, RUN_REASON_LEN);
+}
 
 const char *
 run_command_name(int command)

@@ -128,6 +128,9 @@ run_delay_sampled(uint32 in_delay, uint32 samples, int64 elapsed_us)
 	return samples < RUN_DELAY_SAMPLES ? -1 : elapsed_us * in_delay / samples;
 }
 
+/* Adds to a reason.  Where there is no room for both, the old text is cut. */
+extern void run_add_reason(char *reason, const char *more);
+
 extern const char *run_command_name(int command);
 extern const char *run_starter_name(int starter);
 extern const char *run_mode_name(int mode); /* NULL if unknown */

@@ -12,6 +12,7 @@
 
 #include <signal.h>
 
+#include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/latch.h"
 #include "storage/procarray.h"
@@ -25,6 +26,7 @@
 
 #define WORKER_START_LIMIT_MS	30000	/* after that it is not coming any
 										 * more */
+#define SHORT_SAID_MS			10000	/* how long it is said */
 #define OVERDUE_LOOK_MS			100 /* while a worker should connect or leave */
 
 /* launcher: the processes that it started itself */
@@ -248,7 +250,48 @@ worker_pool_start(Oid dboid, Oid owner, bool catalogs_only, bool survey, Timesta
 	else
 		sweep_shared->launcher.worker_start_failures++;
 	SpinLockRelease(&sweep_shared->mutex);
+	if (!started)
+	{
+		worker_pool_note_short(0, 0);
+		worker_pool_dismiss_idle();
+	}
 	return started;
+}
+
+void
+worker_pool_note_short(int left, int wanted)
+{
+	SpinLockAcquire(&sweep_shared->mutex);
+	sweep_shared->launcher.slots_short_at = clock_now();
+	sweep_shared->launcher.slots_free = left;
+	sweep_shared->launcher.slots_wanted = wanted;
+	SpinLockRelease(&sweep_shared->mutex);
+}
+
+bool
+worker_pool_is_short(char *text, size_t size)
+{
+	TimestampTz now = clock_now();
+	TimestampTz at;
+	int			left;
+	int			wanted;
+
+	SpinLockAcquire(&sweep_shared->mutex);
+	at = sweep_shared->launcher.slots_short_at;
+	left = sweep_shared->launcher.slots_free;
+	wanted = sweep_shared->launcher.slots_wanted;
+	SpinLockRelease(&sweep_shared->mutex);
+	/* a round says it again if it is still so */
+	if (at == 0 || now < at || now > TimestampTzPlusMilliseconds(at, Max(SHORT_SAID_MS, 2 * sweep_naptime_ms)))
+		return false;
+	if (wanted > 0)
+		snprintf(text, size, "%d of %d background workers are left, and replication and parallel queries want %d: "
+				 "raise max_worker_processes to %d or more",
+				 Max(left, 0), max_worker_processes, wanted, max_worker_processes + wanted + 1 - Max(left, 0));
+	else
+		snprintf(text, size, "none of %d background workers is left: raise max_worker_processes",
+				 max_worker_processes);
+	return true;
 }
 
 static bool
@@ -311,6 +354,23 @@ worker_pool_dismiss_one(bool catalogs_only)
 			w->stop = true;
 			SetLatch(w->latch);
 		}
+	}
+	unlock();
+}
+
+/* All lingering workers leave, because others want the background workers. */
+void
+worker_pool_dismiss_idle(void)
+{
+	lock(LW_EXCLUSIVE);
+	for (int i = 0; i < SWEEP_WORKERS_LIMIT; i++)
+	{
+		WorkerSlot *w = &sweep_shared->workers[i];
+
+		if (!is_idle(w) || w->look_again)
+			continue;
+		w->stop = true;
+		SetLatch(w->latch);
 	}
 	unlock();
 }

@@ -7,7 +7,6 @@
  */
 #include "worker/candidate.h"
 
-#include "catalog/catalog.h"
 #include "miscadmin.h"
 
 #include "rules.h"
@@ -28,7 +27,7 @@ lane_name(Lane lane)
 Lane
 lane_of(Oid relid, const char *schemaname)
 {
-	if (IsCatalogRelationOid(relid))
+	if (rules_is_catalog(relid))
 		return LANE_CATALOG;
 	if (strcmp(schemaname, "pg_catalog") == 0 || strncmp(schemaname, "pg_toast", 8) == 0 ||
 		settings_schema_is_aux(schemaname))

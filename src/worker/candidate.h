@@ -102,6 +102,8 @@ typedef struct CandidateWeight
 	bool		turn_to_come;	/* turn_at was yet to come when the table was
 								 * weighed */
 	bool		uncounted;		/* it is its turn, but the table is locked */
+	bool		unreadable;		/* an error has kept its map from being
+								 * counted */
 } CandidateWeight;
 
 typedef struct Candidate

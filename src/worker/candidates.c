@@ -276,7 +276,7 @@ read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 	const TableSettings *own = table_settings_find(pass->settings, form);
 	Candidate  *c;
 
-	if (!is_table(form->relkind) || (pass->catalogs_only && !IsCatalogRelationOid(form->oid)))
+	if (!is_table(form->relkind) || (pass->catalogs_only && !rules_is_catalog(form->oid)))
 		return;
 
 	c = palloc0(sizeof(Candidate));

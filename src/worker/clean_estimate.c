@@ -69,28 +69,23 @@ pages_scanned(Relation heap, BlockNumber pages)
 
 /* An index that is locked costs nothing here: whoever locks it is not for long. */
 static void
-add_index(CleanTable *t, Oid relid)
+add_index(Relation index, void *arg)
 {
-	Relation	index = peek_open(relid);
+	CleanTable *t = arg;
 
-	if (index == NULL)
-		return;
 	if (index->rd_rel->relam == BTREE_AM_OID && t->indexes < CLEAN_PLAN_INDEXES)
 		t->index_pages[t->indexes++] = (double) RelationGetNumberOfBlocks(index);
-	peek_close(index);
 }
 
-static bool
-read_sizes(Oid relid, CleanTable *t)
+static void
+read_sizes(Relation heap, void *arg)
 {
-	Relation	heap = peek_open(relid);
+	CleanTable *t = arg;
 	BlockNumber visible;
 	BlockNumber frozen;
 	List	   *indexes;
 	ListCell   *lc;
 
-	if (heap == NULL)
-		return false;
 	visibilitymap_count(heap, &visible, &frozen);
 	t->pages = (double) RelationGetNumberOfBlocks(heap);
 	t->visible_pages = (double) visible;
@@ -99,11 +94,9 @@ read_sizes(Oid relid, CleanTable *t)
 	foreach(lc, indexes)
 	{
 		CHECK_FOR_INTERRUPTS();
-		add_index(t, lfirst_oid(lc));
+		(void) peek(lfirst_oid(lc), add_index, t);
 	}
 	list_free(indexes);
-	peek_close(heap);
-	return true;
 }
 
 bool
@@ -114,7 +107,7 @@ clean_estimate(const Candidate *c, double correction, CleanEstimate *estimate)
 	bool		read;
 
 	StartTransactionCommand();
-	read = read_sizes(c->key.relid, &t);
+	read = peek(c->key.relid, read_sizes, &t) == PEEK_SEEN;
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(caller);
 	if (!read)

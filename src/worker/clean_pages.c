@@ -70,6 +70,12 @@ add_file(Pass *pass, int table, BufferScanFile file)
 	pass->tables[i] = table;
 }
 
+static void
+take_file(Relation rel, void *file)
+{
+	*(BufferScanFile *) file = compat_relation_file(rel);
+}
+
 /* An error would end the worker, so it asks must_stop() instead of looking at interrupts. */
 static void
 find_files(Pass *pass, const DecisionKey *tables, int count, bool (*must_stop) (void))
@@ -79,12 +85,10 @@ find_files(Pass *pass, const DecisionKey *tables, int count, bool (*must_stop) (
 	StartTransactionCommand();
 	for (int i = 0; i < count && !must_stop(); i++)
 	{
-		Relation	rel = peek_open(tables[i].relid);
+		BufferScanFile file;
 
-		if (rel == NULL)
-			continue;
-		add_file(pass, i, compat_relation_file(rel));
-		peek_close(rel);
+		if (peek(tables[i].relid, take_file, &file) == PEEK_SEEN)
+			add_file(pass, i, file);
 	}
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(caller);

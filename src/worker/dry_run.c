@@ -90,32 +90,39 @@ look_at_heap(const Candidate *c, Relation rel, BlockNumber pages)
 	return heap;
 }
 
+/* What an index adds, and to what. */
+typedef struct IndexCost
+{
+	TrialCost  *cost;
+	const TrialHeap *heap;
+} IndexCost;
+
+static void
+add_index(Relation index, void *arg)
+{
+	const IndexCost *to = arg;
+	BlockNumber pages = RelationGetNumberOfBlocks(index);
+	PageSample	sample = residency_sample_index(index, pages);
+	TrialIndex	trial;
+
+	trial.pages = pages;
+	trial.resident = sample.resident;
+	trial.dirty = sample.dirty;
+	trial_cost_add_index(to->cost, to->heap, &trial);
+}
+
 /* Two passes over the table, and the indexes between them.  One that is locked is left out. */
 static void
 add_indexes(TrialCost *cost, const TrialHeap *heap, Relation rel)
 {
+	IndexCost	to = {cost, heap};
 	List	   *indexes = RelationGetIndexList(rel);
 	ListCell   *lc;
 
 	if (indexes != NIL)
 		trial_cost_add_second_pass(cost, heap);
 	foreach(lc, indexes)
-	{
-		Relation	index = peek_open(lfirst_oid(lc));
-		BlockNumber pages;
-		PageSample	sample;
-		TrialIndex	trial;
-
-		if (index == NULL)
-			continue;
-		pages = RelationGetNumberOfBlocks(index);
-		sample = residency_sample_index(index, pages);
-		trial.pages = pages;
-		trial.resident = sample.resident;
-		trial.dirty = sample.dirty;
-		trial_cost_add_index(cost, heap, &trial);
-		peek_close(index);
-	}
+		(void) peek(lfirst_oid(lc), add_index, &to);
 	list_free(indexes);
 }
 

@@ -27,6 +27,7 @@
 #include "catalog/pg_partitioned_table.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -204,6 +205,13 @@ add_partition(Forest *forest, Oid relid, const PartitionTreeLeaf *leaf, bool for
 	}
 }
 
+/* Nobody has counted its rows, as after pg_upgrade: a page has one at least. */
+static void
+count_pages_as_rows(Relation rel, void *leaf)
+{
+	((PartitionTreeLeaf *) leaf)->reltuples = RelationGetNumberOfBlocks(rel);
+}
+
 /* Counts a partition that has no statistics, and so is no candidate. */
 static void
 add_quiet_partition(Forest *forest, Oid relid)
@@ -217,6 +225,8 @@ add_quiet_partition(Forest *forest, Oid relid)
 	relkind = ((Form_pg_class) GETSTRUCT(tuple))->relkind;
 	leaf.reltuples = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
 	ReleaseSysCache(tuple);
+	if (leaf.reltuples < 0 && relkind == RELKIND_RELATION)
+		(void) peek(relid, count_pages_as_rows, &leaf);
 	add_partition(forest, relid, relkind == RELKIND_PARTITIONED_TABLE ? NULL : &leaf,
 				  relkind == RELKIND_FOREIGN_TABLE);
 }

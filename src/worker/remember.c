@@ -24,6 +24,9 @@
 #define FOLLOWS_WITHIN_MS	(10 * 1000)
 #define CANCELLED_BACKOFF_MS	(5 * 60 * 1000)
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
+#define ANALYZE_DISTANCE		100 /* times what it took: it holds the
+									 * horizon */
+#define UNCOUNTED_BACKOFF_MS	(60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
 #define TOOK_LIMIT_MS			(10 * 1000)
@@ -341,6 +344,17 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 }
 
 /*
+ * Has the vacuum told the statistics nothing?  Then the table stays due, and
+ * its next vacuum would come to nothing either: its access method does
+ * nothing, or track_counts is off in that database.
+ */
+static bool
+was_not_counted(const Candidate *before, const Candidate *after, const RunRecord *run)
+{
+	return run->command == RUN_VACUUM && after->counters.vacuums == before->counters.vacuums;
+}
+
+/*
  * Decides what follows from a vacuum.  Some of the rows that it could not
  * remove yet become removable whenever the horizon moves.  All of them are
  * removable once everything that ran when it began is gone.
@@ -369,6 +383,8 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		}
 		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+		if (run->command == RUN_ANALYZE)
+			d.not_before = Max(d.not_before, clock_after(d.last_at, ANALYZE_DISTANCE * ((run->ended_at - run->started_at) / 1000)));
 		if (held_back)
 		{
 			d.horizon = moment->next_xid;
@@ -381,6 +397,15 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		 * once the horizon has passed them.
 		 */
 		d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
+		if (was_not_counted(before, c, run))
+		{
+			d.ins_follow = -1;
+			d.failures = 1;
+			if (c->decision && c->decision->kind == d.kind)
+				d.failures = Min(c->decision->failures + 1, 100);
+			d.not_before = clock_after(d.last_at, backoff_ms(Max(1000 * candidate_min_interval_s(c), UNCOUNTED_BACKOFF_MS),
+															 FAILED_BACKOFF_MAX_MS, d.failures));
+		}
 		decision_put(&d);
 		return;
 	}

@@ -20,7 +20,10 @@
 #include "nodes/makefuncs.h"
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
+#include "utils/builtins.h"
 #include "utils/portal.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
 
 #include "meter/log.h"
 #include "meter/meter.h"
@@ -94,7 +97,13 @@ run_statement(void *arg)
 	PlannedStmt *pstmt = makeNode(PlannedStmt);
 	List	   *list;
 	Portal		portal;
+	const VacuumRelation *relation = stmt->rels ? linitial(stmt->rels) : NULL;
+	const char *text = stmt->is_vacuumcmd ? "VACUUM" : "ANALYZE";
 
+	/* who logs commands shall name the table */
+	if (relation != NULL)
+		text = psprintf("%s %s", text, quote_qualified_identifier(relation->relation->schemaname,
+																  relation->relation->relname));
 	pstmt->commandType = CMD_UTILITY;
 	pstmt->canSetTag = true;
 	pstmt->utilityStmt = (Node *) stmt;
@@ -105,9 +114,9 @@ run_statement(void *arg)
 	portal = CreatePortal("sweep", true, true);
 	portal->visible = false;
 	if (stmt->is_vacuumcmd)
-		PortalDefineQuery(portal, NULL, "VACUUM", CMDTAG_VACUUM, list, NULL);
+		PortalDefineQuery(portal, NULL, text, CMDTAG_VACUUM, list, NULL);
 	else
-		PortalDefineQuery(portal, NULL, "ANALYZE", CMDTAG_ANALYZE, list, NULL);
+		PortalDefineQuery(portal, NULL, text, CMDTAG_ANALYZE, list, NULL);
 	PortalStart(portal, NULL, 0, InvalidSnapshot);
 	compat_portal_run(portal, None_Receiver);
 	PortalDrop(portal, false);
@@ -116,6 +125,8 @@ run_statement(void *arg)
 }
 
 static bool gave_way = false;	/* the last statement did */
+static int	limit_ms = 0;
+static TimestampTz limit_since = 0;
 
 /* Notes in the run's reason whom it had to give way to. */
 static void
@@ -127,8 +138,30 @@ note_waiter(Oid relid)
 	if (pid == 0)
 		return;
 	gave_way = true;
-	snprintf(text, sizeof(text), "; gave way to pid %d", pid);
+	snprintf(text, sizeof(text), "gave way to pid %d", pid);
 	meter_own_add_reason(text);
+}
+
+/* Is it cancelled because it took longer than statement_limit() allows? */
+static bool
+is_over_limit(void)
+{
+	return limit_ms > 0 && TimestampDifferenceExceeds(limit_since, GetCurrentTimestamp(), limit_ms);
+}
+
+void
+statement_limit(int ms)
+{
+	limit_ms = ms;
+	limit_since = GetCurrentTimestamp();
+	if (ms > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, ms);
+	else
+	{
+		/* what came too late must not end what comes next */
+		disable_timeout(STATEMENT_TIMEOUT, false);
+		QueryCancelPending = false;
+	}
 }
 
 int
@@ -150,7 +183,14 @@ statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *d
 		log_capture_end();
 		MemoryContextSwitchTo(context);
 		/* the locks that somebody waits for are still held here */
-		if (sqlstate == ERRCODE_QUERY_CANCELED)
+		if (sqlstate == ERRCODE_QUERY_CANCELED && is_over_limit())
+		{
+			char		text[32];
+
+			snprintf(text, sizeof(text), "took longer than %d s", limit_ms / 1000);
+			meter_own_add_reason(text);
+		}
+		else if (sqlstate == ERRCODE_QUERY_CANCELED)
 			note_waiter(relid);
 		errcontext("automatic %s by pg_sweep of table \"%s\"", doing, what);
 		if (!meter_own_is_cut_short(sqlstate))

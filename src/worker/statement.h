@@ -40,6 +40,9 @@ extern int	statement_oldest_ids(void);
 /* Was the last one cancelled while somebody waited for its table? */
 extern bool statement_gave_way(void);
 
+/* What is run from now on is cancelled after so many ms.  0: never. */
+extern void statement_limit(int ms);
+
 /*
  * The same for what is no command.  relid is the table that others may wait
  * for.  `doing` is said in the log: "vacuum", "clean-up".

@@ -170,6 +170,8 @@ table_run_record_unbegun(const Candidate *c, RunCommand command, const char *rea
 	{
 		run->outcome = sqlstate == ERRCODE_QUERY_CANCELED ? RUN_CANCELLED : RUN_FAILED;
 		strlcpy(run->reason, reason, sizeof(run->reason));
+		if (run->outcome == RUN_FAILED)
+			run_add_reason(run->reason, log_last_error);
 	}
 	ledger_add(run);
 }
@@ -190,7 +192,8 @@ table_run_begin(const Candidate *c, RunCommand command, const char *reason, cons
 	char		activity[NAMEDATALEN * 2 + 32];
 	int			shared_limit;
 
-	snprintf(activity, sizeof(activity), "sweep: %s %s.%s", run_command_name(command),
+	/* tools know autovacuum's text, by which they spare it or count it */
+	snprintf(activity, sizeof(activity), "autovacuum: %s %s.%s", run_command_name(command),
 			 c->row.schemaname, c->row.relname);
 	pgstat_report_activity(STATE_RUNNING, activity);
 	bgworker_become_vacuum();	/* undoes what the last table had of its own */

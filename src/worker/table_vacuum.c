@@ -36,6 +36,13 @@
  */
 #define ANALYZE_LOCK_TIMEOUT_MS	100
 
+/*
+ * It also holds the horizon of its database for as long as it takes, which may
+ * be long where a function is called for each row of its sample.  Autovacuum
+ * does not analyze such tables at all, so it must not be long.
+ */
+#define ANALYZE_LIMIT_MS	(30 * 1000)
+
 static void
 log_run(const Candidate *c, const RunRecord *run, const char *reason)
 {
@@ -188,8 +195,10 @@ table_analyze(const Candidate *c, const char *reason, int64 partition_changes, b
 	{
 		table_run_begin(c, RUN_ANALYZE, reason, &verdict, partition_changes);
 		table_run_force_int("lock_timeout", ANALYZE_LOCK_TIMEOUT_MS);
+		statement_limit(ANALYZE_LIMIT_MS);
 		sqlstate = statement_try(statement_analyze(c->key.relid, c->row.schemaname, c->row.relname),
 								 c->row.relname);
+		statement_limit(0);
 		SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
 		recorded = table_run_end(&run);
 		if (worker_slot_is_stopped())

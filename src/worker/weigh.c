@@ -86,17 +86,19 @@ weighing_begin(Weighing *w)
  * ----
  */
 
+static void
+count_pages(Relation rel, void *pages)
+{
+	*(int64 *) pages = RelationGetNumberOfBlocks(rel);
+}
+
 /* One that is locked has none. */
 static int64
 pages_of(Oid index)
 {
-	Relation	rel = peek_open(index);
-	int64		pages;
+	int64		pages = 0;
 
-	if (rel == NULL)
-		return 0;
-	pages = RelationGetNumberOfBlocks(rel);
-	peek_close(rel);
+	(void) peek(index, count_pages, &pages);
 	return pages;
 }
 
@@ -162,20 +164,22 @@ find_unseen_rows(Candidate *c)
 	carry_add(&c->carried, c->counters.vacuums, c->counters.analyzes, &c->counters.dead, &c->counters.ins);
 }
 
-/* Counts what is in the table's map, if the table is free. */
-static void
-count_map(Candidate *c)
+/* What is counted of a table, and for which. */
+typedef struct Count
 {
-	TableMemory *m = &c->memory;
-	bool		vacuumed = m->counted_vacuums >= 0 && m->counted_vacuums < c->counters.vacuums;
+	const Candidate *c;
+	TableMemory m;
+} Count;
+
+static void
+look_at_map(Relation rel, void *arg)
+{
+	const Candidate *c = ((Count *) arg)->c;
+	TableMemory *m = &((Count *) arg)->m;
 	BlockNumber visible;
 	BlockNumber frozen;
-	Relation	rel = peek_open(c->key.relid);
 	List	   *indexes;
 	ListCell   *lc;
-
-	if (rel == NULL)
-		return;
 
 	visibilitymap_count(rel, &visible, &frozen);
 	m->pages = RelationGetNumberOfBlocks(rel);
@@ -198,7 +202,24 @@ count_map(Candidate *c)
 	foreach(lc, indexes)
 		note_cleanup(m, lfirst_oid(lc));
 	list_free(indexes);
-	peek_close(rel);
+}
+
+/*
+ * Counts what is in the table's map, if the table is free.  If it cannot be
+ * read, nothing has been counted.
+ */
+static void
+count_map(Candidate *c)
+{
+	bool		vacuumed = c->memory.counted_vacuums >= 0 &&
+		c->memory.counted_vacuums < c->counters.vacuums;
+	Count		count = {c, c->memory};
+	PeekResult	result = peek(c->key.relid, look_at_map, &count);
+
+	c->weight.unreadable = result == PEEK_FAILED;
+	if (result != PEEK_SEEN)
+		return;
+	c->memory = count.m;
 	if (vacuumed)
 		find_unseen_rows(c);
 }
@@ -286,6 +307,9 @@ due_reason(const Candidate *c, const Weighing *w)
 		if (c->decision && decision_inserts_ended(c->decision, c->counters.ins, w->now))
 			return DUE_INSERTS_ENDED;
 	}
+	/* what cannot be read is told by its vacuum, which fails */
+	if (turn_is_now(c, w->now, w->looked_at) && c->weight.unreadable)
+		return DUE_UNKNOWN;
 	if (turn_is_now(c, w->now, w->looked_at) && !c->weight.uncounted &&
 		garbage_guess(c->row.reltuples, c->memory.pages, c->memory.visible_pages) >
 		c->weight.thresholds.vacuum)
@@ -383,12 +407,14 @@ candidate_weigh(Candidate *c, const Weighing *w)
 
 	c->weight.thresholds = threshold_compute(&c->rules.settings, c->row.reltuples, c->row.pages, c->row.frozen_pages);
 	c->weight.core_insert = c->weight.thresholds.insert;
+	c->weight.unreadable = false;
 	weigh_inserts(c, w);
 
 	turn_set(c, w->history_begins, w->now);
 	if (turn_is_now(c, w->now, w->looked_at) && !count_is_good(c))
 		count_map(c);
-	c->weight.uncounted = c->rules.enabled && turn_is_now(c, w->now, w->looked_at) && !count_is_good(c);
+	c->weight.uncounted = c->rules.enabled && turn_is_now(c, w->now, w->looked_at) && !count_is_good(c) &&
+		!c->weight.unreadable;
 	compute_score(c);
 	c->weight.due = due_reason(c, w);
 	if (c->decision == NULL && c->weight.due != DUE_NOT)

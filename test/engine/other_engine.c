@@ -61,31 +61,31 @@ void		_PG_init(void);
  */
 
 static void
-throw_if(const char *wanted, const RangeVar *name, const char *when)
+throw_if(const char *wanted, const RangeVar *name, const char *when, const char *command)
 {
 	if (wanted && wanted[0] != '\0' && strcmp(wanted, name->relname) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 				 errmsg("other engine: no \"%s\", please", name->relname),
-				 errdetail("%s the command.", when)));
+				 errdetail("%s the command \"%s\".", when, command)));
 }
 
 static void
-before(const VacuumStmt *stmt)
+before(const VacuumStmt *stmt, const char *command)
 {
 	ListCell   *lc;
 
 	foreach(lc, stmt->rels)
-		throw_if(throw_before, lfirst_node(VacuumRelation, lc)->relation, "Before");
+		throw_if(throw_before, lfirst_node(VacuumRelation, lc)->relation, "Before", command);
 }
 
 static void
-after(const VacuumStmt *stmt)
+after(const VacuumStmt *stmt, const char *command)
 {
 	ListCell   *lc;
 
 	foreach(lc, stmt->rels)
-		throw_if(throw_after, lfirst_node(VacuumRelation, lc)->relation, "After");
+		throw_if(throw_after, lfirst_node(VacuumRelation, lc)->relation, "After", command);
 	if (!propagate)
 		return;
 	if (stmt->is_vacuumcmd)
@@ -127,9 +127,9 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 		return;
 	}
 	pstmt = copyObject(pstmt);
-	before((VacuumStmt *) pstmt->utilityStmt);
+	before((VacuumStmt *) pstmt->utilityStmt, queryString);
 	call_next(pstmt, queryString, false, context, params, queryEnv, dest, qc);
-	after((VacuumStmt *) pstmt->utilityStmt);
+	after((VacuumStmt *) pstmt->utilityStmt, queryString);
 }
 
 /* ----

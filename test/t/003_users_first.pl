@@ -153,8 +153,10 @@ is(sql($node, "SELECT count(*) FROM pg_index WHERE NOT indisvalid"), '0', 'all i
 
 slow_table($node, 'postgres', 'long_vacuum');
 wait_for_vacuum_of('long_vacuum');
-is(sql($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%' AND age(backend_xmin) > 2 AND query NOT LIKE 'sweep: VACUUM%'"),
+is(sql($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%' AND age(backend_xmin) > 2 AND query NOT LIKE 'autovacuum: VACUUM%'"),
 	'0', 'no process of ours but the vacuum has an old snapshot');
+is(sql($node, "SELECT query FROM pg_stat_activity WHERE backend_type = 'sweep worker' AND query LIKE '%long_vacuum'"), 'autovacuum: VACUUM public.long_vacuum',
+	'its text in pg_stat_activity is one that tools know');
 garbage($node, 'postgres', 'beside');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'beside' AND tuples_removed = 500",
 	'beside it, in the same database, another table is vacuumed within 3 s, and dead rows can be removed', timeout => within(3));

@@ -52,6 +52,9 @@ for my $dbname (@databases)
 	garbage($node, $dbname, "\"$name{$dbname}\"");
 	sql($node, "CREATE TABLE \"asked$letter{$dbname}\" (a int)", $dbname);
 }
+# in EUC_JP these bytes are a character, in UTF-8 another, which LATIN1 does not have
+garbage($node, 'euc', "\"k\xc6\xa1\"");
+poll_ok($node, q{SELECT count(*) > 0 FROM sweep.runs WHERE datname = 'euc' AND relname LIKE 'k%' AND started_by = 'sweep'}, 'such a table is vacuumed as well');
 poll_ok($node, qq{SELECT count(DISTINCT datid) >= 4 FROM sweep.runs WHERE relname LIKE 't%' AND started_by = 'sweep'}, 'a table is vacuumed in each');
 poll_ok($node, q{SELECT count(*) >= 1 FROM sweep.decisions WHERE datname = 'latin' AND decision = 'held back'}, 'one is held back');
 reload_with($node, 'sweep.max_workers' => 1, 'autovacuum_vacuum_cost_delay' => '2ms');
@@ -91,6 +94,14 @@ for my $dbname (@databases)
 }
 
 # ---- and what is read there
+
+for my $view (map { "sweep.$_" } @views)
+{
+	my ($rc, undef, $err) = $node->psql('postgres', "SET client_encoding = 'LATIN1'; SELECT * FROM $view");
+	is($rc, 0, "LATIN1: $view") or diag($err);
+}
+is($node->safe_psql('postgres', q{SET client_encoding = 'LATIN1'; SELECT DISTINCT relname FROM sweep.runs WHERE datname = 'euc' AND relname LIKE 'k%'}),
+	'k\xc6\xa1', 'LATIN1: bytes of another encoding that look like a character which it does not have');
 
 is(sql($node, q{SELECT DISTINCT relname FROM sweep.runs WHERE datname = 'latin' AND relname LIKE 't%'}), 't\xe4', 'UTF8: a name in LATIN1');
 is(sql($node, q{SELECT DISTINCT relname FROM sweep.runs WHERE datname = 'ascii' AND relname LIKE 't%'}), 't\xe4\xff', 'UTF8: bytes of SQL_ASCII');

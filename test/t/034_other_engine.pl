@@ -120,6 +120,7 @@ for my $when ('before', 'after')
 	my $offset = log_size($node);
 	garbage($node, 'postgres', $table);
 	log_poll_ok($node, qr/other engine: no "$table", please/, $offset, "an error $when the command");
+	log_poll_ok($node, qr/\u$when the command "VACUUM public\.$table"/, $offset, 'whose text names the table');
 	garbage($node, 'postgres', "shard_calm_$when");
 	vacuumed("shard_calm_$when", 'other tables are vacuumed');
 	if ($when eq 'before')

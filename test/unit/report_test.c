@@ -194,9 +194,31 @@ static const struct
 	{"empty", "", "db.s.t", NULL},
 };
 
+static const struct
+{
+	const char *name;
+	const char *context;
+	const char *index;			/* NULL: none */
+}			contexts[] = {
+	{"index vacuuming", "while vacuuming index \"i\" of relation \"s.t\"", "index \"i\""},
+	{"index cleanup, below another line", "SQL\nwhile cleaning up index \"i j\" of relation \"s.t\"", "index \"i j\""},
+	{"a quote in the name", "while vacuuming index \"i\"x\" of relation \"s.t\"", "index \"i\"x\""},
+	{"heap", "while scanning block 1 of relation \"s.t\"", NULL},
+	{"a table called index", "while scanning relation \"s. index \"", NULL},
+	{"longer than there is room", "while vacuuming index \"0123456789\" of relation \"s.t\"", NULL},
+	{"empty", "", NULL},
+};
+
 int
 main(void)
 {
+	for (size_t i = 0; i < lengthof(contexts); i++)
+	{
+		char		index[16];
+		bool		found = report_index(contexts[i].context, index, sizeof(index));
+
+		tap_is_string(found ? index : NULL, contexts[i].index, contexts[i].name, "index");
+	}
 	for (size_t i = 0; i < lengthof(reports); i++)
 	{
 		VacuumReport r = {-9, -9, -9};

@@ -418,6 +418,16 @@ test_floor(void)
 	ok_between(early / MB, 8, 300, "more dies than is removed", "the floor rises");
 	tap_ok(sv.out.allowed.wal >= early * 0.999, "more dies than is removed", "and holds over yielding");
 
+	/* a segment in half a minute */
+	for (int i = 0; i < 10; i++)
+	{
+		sv.r.archiver_behind_bytes += 16 * MB;
+		steps(&sv, 4 * 30, 300 * MB);
+	}
+	tap_is_double(sv.out.floor, 2 * MB, "the danger grows", "the floor does not rise");
+	steps(&sv, 4 * 400, 300 * MB);
+	ok_between(sv.out.floor / MB, 8, 300, "it grows no more", "the floor rises again");
+
 	sv.s.ceilings.write = 1 * MB;
 	sv.r.used.write = 1 * MB;
 	steps(&sv, 1, 300 * MB);

@@ -65,9 +65,10 @@ def statistics_missing(relation: Relation) -> bool:
 
 def lane_of(relation: Relation) -> str:
     """Return the lane in which pg_sweep would vacuum the table."""
-    if relation.is_catalog:
+    large_objects = relation.is_catalog and relation.relname == "pg_largeobject"
+    if relation.is_catalog and not large_objects:
         return "catalog"
-    if relation.relkind == "t" or relation.schemaname in AUX_SCHEMAS:
+    if large_objects or relation.relkind == "t" or relation.schemaname in AUX_SCHEMAS:
         return "aux"
     return "user"
 
