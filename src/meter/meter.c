@@ -59,26 +59,6 @@ process_identify(void)
 	return PROCESS_PLAIN;
 }
 
-/*
- * Before 16 each VACUUM command ends with a look for the oldest ids of the
- * database, for which it reads all of pg_class.  A worker does that on its
- * own, but not so often.  Its command has nothing else left to do now, and is
- * cancelled.
- */
-static void
-cut_short(void)
-{
-	if (meter_this.own.active && pending.command == RUN_VACUUM)
-		InterruptPending = QueryCancelPending = true;
-}
-
-bool
-meter_own_is_cut_short(int sqlstate)
-{
-	return !COMPAT_HAS_SKIP_DATABASE_STATS && sqlstate == ERRCODE_QUERY_CANCELED &&
-		meter_this.own.active && meter_this.own.recorded && meter_this.own.run.outcome == RUN_DONE;
-}
-
 /* Records what the transaction was, if anything.  Then the next run begins. */
 static void
 transaction_ended(bool committed)
@@ -90,8 +70,6 @@ transaction_ended(bool committed)
 	{
 		if (pending_valid)
 			meter_record_run(&pending, RUN_DONE);
-		if (pending_valid && !COMPAT_HAS_SKIP_DATABASE_STATS)
-			cut_short();
 	}
 	else
 	{

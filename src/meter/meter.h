@@ -26,11 +26,6 @@ extern void meter_own_begin(const char *schemaname, const char *relname,
 /* Adds to the reason what came of it, before the run is recorded. */
 extern void meter_own_add_reason(const char *more);
 
-/*
- * Is that error only the end of a command whose run is done?  It is before 16.
- */
-extern bool meter_own_is_cut_short(int sqlstate);
-
 /* Its part of that limit now. */
 extern int	meter_own_limit(int shared_limit);
 

@@ -36,6 +36,16 @@ option(const char *name, Node *value)
 	return makeDefElem(pstrdup(name), value, -1);
 }
 
+VacuumStmt *
+statement_database_stats(void)
+{
+	VacuumStmt *stmt = makeNode(VacuumStmt);
+
+	stmt->is_vacuumcmd = true;
+	stmt->options = list_make1(option("only_database_stats", (Node *) makeBoolean(true)));
+	return stmt;
+}
+
 static List *
 relation_of(Oid relid, const char *schemaname, const char *relname)
 {
@@ -193,8 +203,7 @@ statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *d
 		else if (sqlstate == ERRCODE_QUERY_CANCELED)
 			note_waiter(relid);
 		errcontext("automatic %s by pg_sweep of table \"%s\"", doing, what);
-		if (!meter_own_is_cut_short(sqlstate))
-			EmitErrorReport();
+		EmitErrorReport();
 		AbortOutOfAnyTransaction();
 		FlushErrorState();
 		MemoryContextSwitchTo(context);
@@ -213,24 +222,8 @@ statement_gave_way(void)
 int
 statement_try(VacuumStmt *stmt, const char *what)
 {
-	return statement_try_call(run_statement, stmt, linitial_node(VacuumRelation, stmt->rels)->oid,
+	const VacuumRelation *relation = stmt->rels ? linitial(stmt->rels) : NULL;
+
+	return statement_try_call(run_statement, stmt, relation ? relation->oid : InvalidOid,
 							  stmt->is_vacuumcmd ? "vacuum" : "analyze", what);
-}
-
-/* What VACUUM (ONLY_DATABASE_STATS) does. */
-static void
-find_oldest_ids(void *arg)
-{
-	MemoryContext context = CurrentMemoryContext;
-
-	StartTransactionCommand();
-	vac_update_datfrozenxid();
-	CommitTransactionCommand();
-	MemoryContextSwitchTo(context);
-}
-
-int
-statement_oldest_ids(void)
-{
-	return statement_try_call(find_oldest_ids, NULL, InvalidOid, "update of the oldest ids", "pg_database");
 }

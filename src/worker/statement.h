@@ -27,15 +27,15 @@ extern VacuumStmt *statement_vacuum(Oid relid, const char *schemaname, const cha
  */
 extern VacuumStmt *statement_analyze(Oid relid, const char *schemaname, const char *relname);
 
+/* From 16 on: updates only the database's frozen ids. */
+extern VacuumStmt *statement_database_stats(void);
+
 /*
  * Runs a command at top level, outside any transaction.  `what` names the
  * object in the log.  Returns 0, or the SQLSTATE of the error, which is
  * logged.
  */
 extern int	statement_try(VacuumStmt *stmt, const char *what);
-
-/* Finds out the database's oldest ids, and returns the same. */
-extern int	statement_oldest_ids(void);
 
 /* Was the last one cancelled while somebody waited for its table? */
 extern bool statement_gave_way(void);

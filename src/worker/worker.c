@@ -346,16 +346,19 @@ vacuum_if_due(Candidate *c, Visit *v)
 	v->revisit_at = earlier_turn(v->revisit_at, c);
 }
 
-/* This may fail for want of a lock.  Then it comes again with its next turn. */
+/*
+ * Finds out the database's oldest ids.  Before 16 each VACUUM has done that.
+ * It may fail for want of a lock, and comes again.
+ */
 static void
 find_oldest_ids(void)
 {
 	bool		moved = table_vacuum_moved_oldest();
 	double		cpu_ms = clock_cpu_ms();
 
-	if (!frozen_ids_take_turn(MyDatabaseId, moved))
+	if (!COMPAT_HAS_SKIP_DATABASE_STATS || !frozen_ids_take_turn(MyDatabaseId, moved))
 		return;
-	(void) statement_oldest_ids();
+	(void) statement_try(statement_database_stats(), my_database);
 	account(cpu_ms, false);
 }
 

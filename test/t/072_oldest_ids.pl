@@ -27,7 +27,10 @@ sub class_scans
 	return $node->safe_psql('postgres', q{SELECT pg_stat_get_tuples_returned('pg_class'::regclass) / 500});
 }
 
+SKIP:
 {
+	skip 'before 16 each VACUUM does it', 1 if major($node) < 16;
+
 	garbage($node, 'postgres', 'hot');
 	poll_ok($node, "SELECT count(*) >= 1 $done relname = 'hot'", 'a table is vacuumed');
 	my ($surveys, $scans) = (status($node, 'surveys'), class_scans($node));
@@ -47,8 +50,6 @@ sub class_scans
 	note("$scans scans of pg_class, $surveys surveys, $minutes minutes begun");
 	cmp_ok($scans, '<=', 2 * $surveys + $minutes, "... and pg_class is not read whole after each of $times vacuums");
 }
-
-unlike(log_since($node), qr/canceling statement/, 'the log knows of no vacuum that was cancelled');
 
 # ---- the oldest ids move on when the table that had them has been vacuumed
 
