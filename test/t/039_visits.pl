@@ -27,7 +27,7 @@ my $done = q{FROM sweep.runs WHERE outcome = 'done' AND started_by = 'sweep' AND
 sql($node, <<'END');
 DO $$
 BEGIN
-	FOR i IN 1 .. 10000 LOOP
+	FOR i IN 1 .. 20000 LOOP
 		EXECUTE format('CREATE TABLE many%s AS SELECT 1 AS i', i);
 		IF i % 500 = 0 THEN COMMIT; END IF;
 	END LOOP;
@@ -119,7 +119,7 @@ my $viewer = session($node);
 my $pid = $viewer->query_safe('SELECT pg_backend_pid()');
 $viewer->query_safe(q{SET work_mem = '64kB'; SELECT count(*) FROM sweep.status});
 my $before = peak($pid);
-cmp_ok($viewer->query_safe('SELECT count(*) FROM sweep.tables'), '>', 10000, 'all tables are in sweep.tables');
+cmp_ok($viewer->query_safe('SELECT count(*) FROM sweep.tables'), '>', 20000, 'all tables are in sweep.tables');
 my $more = peak($pid) - $before;
 note("sweep.tables: $more MB");
 cmp_ok($more, '<', 4, 'of which none is kept in memory');
@@ -140,7 +140,7 @@ for my $dbname (qw(small postgres))
 	my @pids = split /\n/, sql($node, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'sweep worker' AND datname = '$dbname'");
 	($peak{$dbname}) = sort { $b <=> $a } map { peak($_) } @pids;
 }
-note("workers: $peak{small} MB among few tables, $peak{postgres} MB among 10,000");
+note("workers: $peak{small} MB among few tables, $peak{postgres} MB among 20,000");
 cmp_ok($peak{postgres}, '<', $peak{small} + 4, 'nor does a worker keep them');
 
 $node->stop;

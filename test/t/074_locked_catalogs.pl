@@ -22,7 +22,7 @@ my $granter = session($node);
 my $locker = session($node);
 # all that is asked later has been asked before: nobody can read pg_class then
 my $watch = q{SELECT count(*) FROM pg_locks WHERE relation = 1259 AND mode = 'AccessExclusiveLock' AND };
-$granter->query($_) for ("$watch granted", "$watch NOT granted", 'SELECT pg_terminate_backend(0)',
+$granter->query_safe($_) for ("$watch granted", "$watch NOT granted", 'SELECT pg_terminate_backend(0) WHERE false',
 	q{SELECT count(*) FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted AND pid = 0});
 
 for my $case ([ 'VACUUM', 'kept' ], [ 'ANALYZE', 'kept' ])
