@@ -76,7 +76,8 @@ report_index(const char *context, char *index, size_t size)
 
 	if (end == NULL)
 		return false;
-	length = (size_t) (end - begin);	/* without the space, but with the quote */
+	length = (size_t) (end - begin);	/* without the space, but with the
+										 * quote */
 	if (length + 1 > size)
 		return false;
 	memcpy(index, begin + 1, length);

@@ -487,7 +487,7 @@ compat_shmem_hash(const char *name, int64 size, HASHCTL *info, int flags)
 TransactionId
 compat_limited_horizon(TransactionId xid)
 {
-	volatile OldSnapshotControlData *control = oldSnapshotControl;
+	volatile	OldSnapshotControlData *control = oldSnapshotControl;
 	TimestampTz at;
 	TimestampTz next_update;
 	TransactionId latest;

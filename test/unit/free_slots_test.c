@@ -13,6 +13,7 @@ static const struct
 	bool		begin;
 	bool		short_of;
 }			cases[] = {
+
 	/* free, ours, subscriptions, logical, max, in_parallel, parallel, max */
 	{"nobody else wants any", {5, 0, 0, 0, 4, false, 0, 8}, 0, true, false},
 	{"a second one", {4, 1, 0, 0, 4, false, 0, 8}, 0, true, false},
