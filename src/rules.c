@@ -93,7 +93,6 @@ rules_inserts_by(const RuleSettings *s, const ThresholdSettings *settings)
 
 	inserts.base = settings->insert_base;
 	inserts.scale = settings->insert_scale;
-	inserts.fit_pages = 0;
 	inserts.cache_fraction = s->insert_cache_fraction;
 	inserts.buffers = NBuffers;
 	inserts.page_bytes = BLCKSZ;

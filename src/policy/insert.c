@@ -109,11 +109,6 @@ insert_thresholds(const InsertSettings *s, const InsertTable *t)
 		result.early *= 2;
 		result.follow *= 2;
 	}
-	if (s->fit_pages > 0)
-	{
-		result.due = lesser(result.due, s->fit_pages * t->rows_per_page);
-		result.follow = lesser(result.follow, s->fit_pages * t->rows_per_page);
-	}
 	result.due = lesser(result.due, t->core);
 	if (result.early >= result.due)
 		result.early = -1;
@@ -195,7 +190,8 @@ insert_fit_pages(const InsertSizes *sizes, double cache_fraction, double buffers
 
 	for (i = 0; i < INSERT_SIZES; i++)
 		left += sizes->pages[i];
-	if (left <= part)
+	/* with part 0 the cache does not count */
+	if (part <= 0 || left <= part)
 		return 0;
 	for (i = INSERT_SIZES - 1; i > 0 && left > part / 2; i--)
 		left -= sizes->pages[i];

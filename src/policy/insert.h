@@ -57,7 +57,6 @@ typedef struct InsertSettings
 	double		page_bytes;
 	double		least_bytes;	/* what a user says (negative: see
 								 * INSERT_LEAST_BYTES) */
-	double		fit_pages;		/* see insert_fit_pages() (0: all fit) */
 } InsertSettings;
 
 typedef struct InsertTable

@@ -86,8 +86,9 @@ candidate_why_due(const Candidate *c, char *text, size_t size)
 					 c->memory.visible_pages, c->memory.pages);
 			break;
 		default:
-			snprintf(text, size, "inserted tuples " INT64_FORMAT " > %.0f",
-					 c->counters.ins, c->weight.thresholds.insert);
+			snprintf(text, size, "inserted tuples " INT64_FORMAT " > %.0f", c->counters.ins,
+					 c->weight.ins_fit > 0 ? Min(c->weight.ins_fit, c->weight.thresholds.insert) :
+					 c->weight.thresholds.insert);
 			break;
 	}
 }

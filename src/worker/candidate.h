@@ -96,6 +96,8 @@ typedef struct CandidateWeight
 	double		core_insert;	/* threshold without pg_sweep's own rules */
 	double		ins_early;		/* see Decision */
 	double		ins_follow;		/* see Decision */
+	double		ins_fit;		/* with more new rows those of all tables do
+								 * not fit the cache (0: they fit) */
 	bool		waits_for_checkpoint;	/* although it is due by inserted rows */
 	bool		checkpoint_aware;	/* its own setting, or the server's */
 	TimestampTz turn_at;		/* when lost history is made up for */

@@ -9,7 +9,6 @@
 
 #include "rules.h"
 #include "server/standbys.h"
-#include "shmem.h"
 
 /*
  * A vacuum that skips all pages of a new table counts none of its rows, and
@@ -41,7 +40,6 @@ insert_rules_settings(const Candidate *c)
 {
 	InsertSettings settings = rules_inserts(&c->rules.settings);
 
-	settings.fit_pages = pg_atomic_read_u32(&sweep_shared->fit_pages);
 	settings.cache_fraction = table_setting(c->rules.own, TABLE_INSERT_CACHE_FRACTION, settings.cache_fraction);
 	return settings;
 }

@@ -249,6 +249,7 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	c->weight.checkpoint_aware = table_switch(c->rules.own, TABLE_CHECKPOINT_AWARE, sweep_checkpoint_aware);
 	c->weight.rows_per_page = insert_rows_per_page(insert_rules_rows(c), c->row.pages, c->counters.live, c->memory.pages);
 	c->weight.ins_early = c->weight.ins_follow = -1;
+	c->weight.ins_fit = 0;
 	c->weight.waits_for_checkpoint = false;
 	if (!insert_rules_hold(c))
 		return;
@@ -265,6 +266,9 @@ weigh_inserts(Candidate *c, const Weighing *w)
 	matters = t.due < c->weight.core_insert || t.early >= 0 || c->memory.read_again > 0;
 	if ((matters || was_counted) && (c->counters.ins > 0 || c->vacuumed_now) && !count_is_good(c))
 		count_map(c);
+
+	if (settings.cache_fraction > 0)
+		c->weight.ins_fit = pg_atomic_read_u32(&sweep_shared->fit_pages) * c->weight.rows_per_page;
 
 	/* while the map is not counted no page is known to be frozen */
 	t = insert_rules_apply(c, c->memory.pages, c->memory.frozen_pages, &table);
@@ -297,7 +301,8 @@ due_reason(const Candidate *c, const Weighing *w)
 {
 	if (threshold_vacuum_due(&c->weight.thresholds, c->counters.dead))
 		return DUE_DEAD;
-	if (threshold_insert_due(&c->weight.thresholds, c->counters.ins))
+	if (threshold_insert_due(&c->weight.thresholds, c->counters.ins) ||
+		(c->weight.ins_fit > 0 && c->counters.ins > c->weight.ins_fit))
 		return c->weight.checkpoint_aware && decision_checkpoint_is_near(&c->memory, w->checkpoint_ms) ?
 			DUE_CHECKPOINT : DUE_INSERTED;
 	if (c->weight.ins_early >= 0 && c->counters.ins > c->weight.ins_early)

@@ -164,7 +164,8 @@ poll_ok($node, q{SELECT count(*) = 8 FROM (SELECT relname FROM sweep.runs WHERE 
 rounds($node, 2);
 insert_pages('part1', 140);
 rounds($node, 4);
-is(sql($node, q{SELECT count(*) FROM sweep.runs WHERE relname = 'part1' AND outcome = 'done'}), 2, 'in one of them they are not');
+is(sql($node, q{SELECT count(*) FROM sweep.runs WHERE relname = 'part1' AND outcome = 'done'}), 2, 'in one of them they are not')
+  or diag(sql($node, q{SELECT relname, started_at, reason FROM sweep.runs WHERE relname LIKE 'part%'}));
 
 # ---- who is late says so
 

@@ -172,6 +172,8 @@ fit(int tables, double pages, double more)
 static void
 test_fit(void)
 {
+	InsertSizes sizes = {{0}};
+
 	tap_is_double(fit(0, 0, 0), 0, "fit", "no table");
 	tap_is_double(fit(5, 2000, 0), 0, "fit", "five fit");
 	tap_is_double(fit(5, 2000, 1000), 1024, "fit", "five and another: the five are vacuumed");
@@ -179,6 +181,8 @@ test_fit(void)
 	tap_is_double(fit(30, 150, 9000), 8192, "fit", "a large one is enough");
 	tap_is_double(fit(1000, 100, 0), 0, "fit", "a vacuum for so few pages costs as much");
 	tap_is_double(fit(1, 1e12, 0) > 0, 1, "fit", "larger than any size");
+	insert_sizes_add(&sizes, 1e6);
+	tap_is_double(insert_fit_pages(&sizes, 0, 40000), 0, "fit", "the cache does not count");
 }
 
 int
