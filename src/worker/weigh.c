@@ -256,15 +256,14 @@ weigh_inserts(Candidate *c, const Weighing *w)
 
 	/*
 	 * Would the table be large enough to be counted even if all of it was
-	 * frozen?  After a vacuum all is counted anew, because the vacuum has
-	 * changed it and the scout goes by what comes out now.  What was counted
-	 * before the vacuum is counted after it as well, to find out whether the
-	 * vacuum was in vain.  So is a table whose old pages are read again and
+	 * frozen?  After a vacuum all is counted anew, to find out whether it was
+	 * in vain, and because the scout goes by what comes out now.  So is what
+	 * was counted before, and a table whose old pages are read again and
 	 * again, to find out how large its indexes are.
 	 */
 	t = insert_rules_apply(c, 1, 1, &table);
-	matters = t.due < c->weight.core_insert || t.early >= 0 || c->memory.read_again > 0;
-	if ((matters || was_counted) && (c->counters.ins > 0 || c->vacuumed_now) && !count_is_good(c))
+	matters = t.due < c->weight.core_insert || t.early >= 0 || c->memory.read_again > 0 || was_counted;
+	if ((c->vacuumed_now || (matters && c->counters.ins > 0)) && !count_is_good(c))
 		count_map(c);
 
 	if (settings.cache_fraction > 0)
