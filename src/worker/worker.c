@@ -363,6 +363,27 @@ find_oldest_ids(void)
 }
 
 /*
+ * Only a survey looks at partitioned tables.  One whose ANALYZE came to
+ * nothing is looked at again when its wait is over, though nothing may have
+ * changed until then.
+ */
+static void
+revisit_partitioned(List *partitioned, Visit *v)
+{
+	TimestampTz now = clock_now();
+	ListCell   *lc;
+
+	foreach(lc, partitioned)
+	{
+		Decision	d;
+
+		if (decision_get(((PartitionedTable *) lfirst(lc))->candidate.key, &d) &&
+			d.failures > 0 && d.not_before > now)
+			v->revisit_at = v->revisit_at == 0 ? d.not_before : Min(v->revisit_at, d.not_before);
+	}
+}
+
+/*
  * Looks at the tables and vacuums what is due.  Returns false when there is
  * no point in staying.
  */
@@ -410,6 +431,7 @@ visit(void)
 
 	if (!visit_partitioned(partitioned))
 		return false;
+	revisit_partitioned(partitioned, &v);
 	if (!worker_slot_is_for_catalogs())
 		clean_lane(must_stop);
 
