@@ -196,15 +196,12 @@ describe_decision(const Decision *d, const QueueEntry *entry, Waiting *waiting)
 	switch (d->kind)
 	{
 		case DECISION_VACUUMED:
-			if (d->failures > 0)
-			{
+		case DECISION_HELD_BACK:
+			if (d->kind == DECISION_VACUUMED && d->failures > 0)
 				snprintf(text, WAITING_LEN, "uncounted: its statistics know nothing of %d %s in a row, tried again at %s",
 						 d->failures, d->failures == 1 ? "vacuum" : "vacuums", until);
-				break;
-			}
-			/* FALLTHROUGH */
-		case DECISION_HELD_BACK:
-			snprintf(text, WAITING_LEN, "minimum interval until %s", until);
+			else
+				snprintf(text, WAITING_LEN, "minimum interval until %s", until);
 			break;
 		case DECISION_LOCKED:
 			snprintf(text, WAITING_LEN, "lock: not free %d %s in a row, tried again at %s", TIMES(d->failures), until);
