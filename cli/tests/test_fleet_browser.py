@@ -27,10 +27,9 @@ from test_web_browser import (
     chromium,
     complaints,
     complete,
-    page,
 )
 
-__all__ = ["chromium", "page"]
+__all__ = ["chromium"]
 
 pytestmark = [
     pytest.mark.server,
@@ -78,6 +77,14 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         )
         options = ("--fleet", "--file", str(file), "--deadline", "1")
         yield Site(server, stack.enter_context(Serving(*options)))
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": DESK, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -379,6 +379,7 @@ typedef enum TreeState
 {
 	TREE_FREE,
 	TREE_LOCKED,
+	TREE_NOT_ANALYZED,
 	TREE_GONE
 } TreeState;
 
@@ -386,7 +387,7 @@ typedef enum TreeState
  * Could all locks be had now?  They are not kept.  And could all rows of
  * pg_class be updated in place?  ANALYZE does that last, while it holds a
  * snapshot and those locks.  So it would not wait for them, and all its work
- * would be lost.
+ * would be lost.  Partitions may have come since the survey began.
  */
 static TreeState
 try_locks(Oid relid)
@@ -400,9 +401,17 @@ try_locks(Oid relid)
 		state = TREE_GONE;
 	else
 	{
-		foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+		List	   *tree = find_all_inheritors(relid, NoLock, NULL);
+
+		foreach(lc, tree)
 		{
 			CHECK_FOR_INTERRUPTS();
+			if (list_length(tree) - 1 > PARTITIONS_LIMIT ||
+				get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			{
+				state = TREE_NOT_ANALYZED;
+				break;
+			}
 			if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessShareLock))
 			{
 				state = TREE_LOCKED;
@@ -445,6 +454,11 @@ partitioned_table_analyze(PartitionedTable *table)
 	state = try_locks(c->key.relid);
 	if (state == TREE_GONE)
 		return;
+	if (state == TREE_NOT_ANALYZED)
+	{
+		remember_wait(c, DECISION_NOT_ANALYZED, RECHECK_MS);
+		return;
+	}
 
 	if (table->never_analyzed)
 		snprintf(reason, sizeof(reason), "partitioned table without statistics of its own");
