@@ -207,7 +207,8 @@ write_note(CarriedNote *head, const HandoverLook *look)
 
 	if (noted == NULL)
 		noted = MemoryContextAlloc(TopMemoryContext, sizeof(Pick) * CARRIED_TABLES_LIMIT);
-	memcpy(noted, look->picks, sizeof(Pick) * look->count);
+	if (look->count > 0)
+		memcpy(noted, look->picks, sizeof(Pick) * look->count);
 	noted_count = look->count;
 	noted_head = *head;
 	noted_head.databases = NULL;

@@ -85,7 +85,8 @@ carried_encode(const CarriedNote *note, Size *size)
 
 	initStringInfo(&body);
 	appendBinaryStringInfo(&body, (const char *) note, sizeof(*note));
-	appendBinaryStringInfo(&body, (const char *) note->databases, sizeof(Oid) * note->database_count);
+	if (note->database_count > 0)
+		appendBinaryStringInfo(&body, (const char *) note->databases, sizeof(Oid) * note->database_count);
 	for (int i = 0; i < note->table_count; i++)
 	{
 		const CarriedTable *t = &note->tables[i];
