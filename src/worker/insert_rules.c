@@ -11,15 +11,17 @@
 #include "server/standbys.h"
 
 /*
- * A vacuum that skips all pages of a new table counts none of its rows, and
- * says that there is none.
+ * VACUUM takes pages that it never read for empty: those of COPY (FREEZE), as
+ * long as nobody has analyzed the table.  Then the counters know more.
  */
 double
 insert_rules_rows(const Candidate *c)
 {
+	double		counted = (double) (c->counters.inserted - c->counters.changed - c->counters.ins);
+
 	if (c->row.reltuples > 0)
-		return c->row.reltuples;
-	return (double) (c->counters.live > 0 ? c->counters.live : c->counters.inserted);
+		return Max(c->row.reltuples, counted);
+	return (double) (c->counters.live > 0 ? Max(c->counters.live, counted) : c->counters.inserted);
 }
 
 /*

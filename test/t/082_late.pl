@@ -83,6 +83,17 @@ is(decision('loaded', 'late_since IS NULL'), 't', 'and to be in time');
 is(sql($node, q{SELECT cause FROM sweep.explain('loaded') WHERE cause LIKE 'it grows%'}),
 	'it grows, and its new pages are vacuumed while they are in the cache', 'explain says so, too');
 
+# ---- rows that no vacuum has read are taken for none by 17 and later
+
+sql($node, "BEGIN; CREATE TABLE unread (id int PRIMARY KEY, pad text); COPY unread FROM PROGRAM 'head -n 70003 $file' WITH (FREEZE); COMMIT");
+done_is('unread', 1, 'nobody has analyzed it');
+insert_pages('unread', 700);
+done_is('unread', 2, 'its new pages are followed');
+insert_pages('unread', 300);
+rounds($node, 10);
+done_is('unread', 2, 'but a few pages are left, though pg_class knows too few rows');
+sql($node, 'DROP TABLE unread');
+
 # ---- a row that cannot be removed yet
 
 my $reader = session($node);
