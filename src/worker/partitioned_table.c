@@ -175,6 +175,7 @@ read_branches(Forest *forest)
 			continue;
 		branch = hash_search(forest->branches, &form->inhrelid, HASH_ENTER, NULL);
 		branch->parent = form->inhparent;
+		branch->counted = false;
 	}
 	table_endscan(scan);
 	table_close(rel, AccessShareLock);

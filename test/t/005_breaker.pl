@@ -76,7 +76,7 @@ my $crash_from = log_size($node);
 $forbidden->query_safe(q{SELECT forbid(s.off + s.size / 4 - p.off, s.size - s.size / 4) FROM pg_shmem_allocations s, pg_shmem_allocations p
 	WHERE s.name = 'pg_sweep' AND p.name = 'Proc Header'});
 $forbidden->query_until(qr/begun/, "\\echo begun\nVACUUM vacuumed;\n");
-log_poll_ok($node, qr/was terminated by signal (?:11|7): .*all server processes terminated; reinitializing/s, $crash_from, 'a VACUUM crashes inside our hooks');
+log_poll_ok($node, qr/was terminated by signal (?:11|7|6): .*all server processes terminated; reinitializing/s, $crash_from, 'a VACUUM crashes inside our hooks');
 eval { $forbidden->quit };
 poll_until($node, 'SELECT true') or die 'the server does not come back';
 launcher();
