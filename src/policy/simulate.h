@@ -127,6 +127,7 @@ typedef struct SimulateState
 	double		begun_changed;	/* when its vacuum began */
 	double		begun_added;
 	double		begun_young;
+	double		begun_inserted;
 } SimulateState;
 
 typedef struct SimulateTable

@@ -346,6 +346,7 @@ simulate_table_vacuum_begin(SimulateTable *t, const SimulateRules *r, bool secon
 	w.changed = s->begun_changed = s->changed;
 	w.added = s->begun_added = s->added;
 	w.young = s->begun_young = s->young;
+	s->begun_inserted = s->inserted;
 	w.dead = s->dead;
 	w.seconds = s->at - s->vacuumed_at;
 	if (r->write_s > 0)
@@ -354,15 +355,25 @@ simulate_table_vacuum_begin(SimulateTable *t, const SimulateRules *r, bool secon
 }
 
 /*
- * As core's statistics: a vacuum sets the counters of dead and of inserted
- * rows to nothing when it ends.
+ * The end of a vacuum sets the counters of dead and of inserted rows to
+ * nothing.  With its own rules pg_sweep finds the rows that were inserted
+ * meanwhile, if they are many (see find_unseen_rows() in worker/weigh.c).
  */
+static double
+still_inserted(const SimulateTable *t, const SimulateRules *r)
+{
+	double		unseen = t->state.inserted - t->state.begun_inserted;
+
+	return r->act && t->own_inserts &&
+		unseen >= INSERT_AHEAD_PAGES * rows_per_page(t, t->state.live) ? unseen : 0;
+}
+
 void
 simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now,
 						  const VacuumCost *cost)
 {
 	SimulateState *s = &t->state;
-	double		new_pages = s->inserted / rows_per_page(t, s->live);
+	double		new_pages = s->begun_inserted / rows_per_page(t, s->live);
 
 	if (s->due != SIMULATE_DUE_DEAD)
 	{
@@ -381,7 +392,8 @@ simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now,
 	s->eager = r->act && !t->catalog && freeze_eagerly(s->eager, rows(s->inserted), rows(s->begun_changed));
 	if (s->eager)
 		s->frozen_pages = pages_with(t, s->live);
-	s->dead = s->dead_hot = s->inserted = 0;
+	s->dead = s->dead_hot = 0;
+	s->inserted = still_inserted(t, r);
 	s->changed -= s->begun_changed;
 	s->added -= s->begun_added;
 	s->young -= s->begun_young;

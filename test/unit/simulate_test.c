@@ -390,6 +390,33 @@ growing(double per_hour)
 }
 
 static void
+follow(SimulateTable *t)
+{
+	t->own_inserts = t->checkpoint_aware = true;
+	t->inserts.base = 1000;
+	t->inserts.scale = 0.2;
+	t->inserts.cache_fraction = 0.25;
+	t->inserts.buffers = 16384;
+	t->inserts.page_bytes = 8192;
+	t->inserts.least_bytes = 2e6;
+}
+
+/* What comes during a long vacuum counts for the next one. */
+static void
+test_late(void)
+{
+	World	   *w = growing(5000000);
+
+	follow(&w->tables[0]);
+	w->tables[0].inserted_begin = 2500000;
+	w->s.rules.write_limit = 35 * 8192 / 1048576.0;
+	simulate(&w->s);
+	tap_ok(w->by_hour[0].vacuums > 25, "a table that is late", "what came during a vacuum makes the next one due");
+	tap_is_double(w->tables[0].state.costly, 0, "a table that is late", "its vacuums are not called costly");
+	free(w);
+}
+
+static void
 test_inserts(void)
 {
 	World	   *w = growing(10000);
@@ -404,13 +431,7 @@ test_inserts(void)
 	tap_is_double(w->tables[0].sum.insert_vacuums, plain, "a growing table", "for inserted rows");
 
 	/* before each checkpoint, as soon as 128 pages are new */
-	own->tables[0].own_inserts = own->tables[0].checkpoint_aware = true;
-	own->tables[0].inserts.base = 1000;
-	own->tables[0].inserts.scale = 0.2;
-	own->tables[0].inserts.cache_fraction = 0.25;
-	own->tables[0].inserts.buffers = 16384;
-	own->tables[0].inserts.page_bytes = 8192;
-	own->tables[0].inserts.least_bytes = 2e6;
+	follow(&own->tables[0]);
 	own->s.rules.checkpoint_s = 3600;
 	simulate(&own->s);
 	tap_ok(own->tables[0].sum.insert_vacuums > 2 * plain, "with rules for new pages", "it is vacuumed earlier");
@@ -832,6 +853,7 @@ main(void)
 	test_workers();
 	test_catalogs();
 	test_inserts();
+	test_late();
 	test_inserts_end();
 	test_empty();
 	test_overflow();
