@@ -218,9 +218,6 @@ describe_decision(const Decision *d, const QueueEntry *entry, Waiting *waiting)
 		case DECISION_CHECKPOINT_AHEAD:
 			snprintf(text, WAITING_LEN, "checkpoint: vacuumed just before it, at %s", until);
 			break;
-		case DECISION_LEFT_TO_CORE:
-			strlcpy(text, "the core daemon's anti-wraparound vacuum", WAITING_LEN);
-			return true;
 		default:
 			return false;
 	}

@@ -19,7 +19,6 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_LOCKED] = "locked",
 	[DECISION_CANCELLED] = "cancelled",
 	[DECISION_FAILED] = "failed",
-	[DECISION_LEFT_TO_CORE] = "left to core",
 	[DECISION_TEMPORARY] = "temporary",
 	[DECISION_OUT_OF_SCOPE] = "out of scope",
 	[DECISION_SNOOZED] = "snoozed",
@@ -96,9 +95,6 @@ decision_reason(const Decision *d, char *text)
 			break;
 		case DECISION_FAILED:
 			describe_failure(d, text, size);
-			break;
-		case DECISION_LEFT_TO_CORE:
-			strlcpy(text, "the table is within 5 % of its freeze age: core's anti-wraparound vacuum is near", size);
 			break;
 		case DECISION_TEMPORARY:
 			strlcpy(text, "only the session of a temporary table can vacuum it", size);

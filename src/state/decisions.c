@@ -84,7 +84,6 @@ evict_class(const Decision *d, TimestampTz now)
 		case DECISION_DISABLED:
 		case DECISION_TEMPORARY:
 		case DECISION_OUT_OF_SCOPE:
-		case DECISION_LEFT_TO_CORE:
 		case DECISION_WOULD_ANALYZE:
 		case DECISION_NOT_ANALYZED:
 			return EVICT_LOOK;

@@ -23,7 +23,6 @@ typedef enum DecisionKind
 	DECISION_LOCKED,
 	DECISION_CANCELLED,
 	DECISION_FAILED,
-	DECISION_LEFT_TO_CORE,		/* because wraparound is near */
 	DECISION_TEMPORARY,			/* only its session can vacuum it */
 	DECISION_OUT_OF_SCOPE,		/* of sweep.scope */
 	DECISION_SNOOZED,			/* until not_before, because a user said so */

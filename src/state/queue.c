@@ -138,7 +138,6 @@ queue_note_waiting(const Decision *d, int64 dead, int64 ins)
 		case DECISION_LOCKED:
 		case DECISION_CANCELLED:
 		case DECISION_FAILED:
-		case DECISION_LEFT_TO_CORE:
 		case DECISION_SNOOZED:
 		case DECISION_CHECKPOINT_AHEAD:
 			if (!threshold_vacuum_due(&t, dead) && !threshold_insert_due(&t, ins))

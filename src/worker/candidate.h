@@ -114,7 +114,6 @@ typedef struct Candidate
 	CandidateRow row;
 	CandidateRules rules;
 	CandidateCounters counters;
-	bool		wraparound_near;	/* core's own vacuum is close */
 	bool		vacuumed_now;	/* we have just vacuumed it (set by
 								 * table_vacuum.c) */
 

@@ -37,9 +37,6 @@
 
 #define CANDIDATES_BLOCK	(64 * 1024) /* bytes, room for a hundred or so */
 
-/* Beyond this share of the limit a table is core's anti-wraparound work. */
-#define WRAPAROUND_NEAR		0.95
-
 /* A table that has a TOAST table, with what that one inherits from it. */
 typedef struct ToastOwner
 {
@@ -129,9 +126,6 @@ fill_ages(Candidate *c, Form_pg_class form, const AutoVacOpts *opts)
 		c->row.xid_age = Max((int32) (ReadNextTransactionId() - form->relfrozenxid), 0);
 	if (MultiXactIdIsValid(form->relminmxid))
 		c->row.mxid_age = Max((int32) (ReadNextMultiXactId() - form->relminmxid), 0);
-
-	c->wraparound_near = c->row.xid_age > WRAPAROUND_NEAR * c->rules.xid_limit ||
-		c->row.mxid_age > WRAPAROUND_NEAR * c->rules.mxid_limit;
 }
 
 static void

@@ -131,11 +131,7 @@ why_off(const Candidate *c)
 static const char *
 why_vacuum(const Candidate *c)
 {
-	if (c->weight.due != DUE_NOT)
-		return "a vacuum is due";
-	if (c->wraparound_near)
-		return "a vacuum against wraparound is near";
-	return NULL;
+	return c->weight.due != DUE_NOT ? "a vacuum is due" : NULL;
 }
 
 static bool

@@ -156,8 +156,6 @@ verdict_about(const Candidate *c)
 		v.kind = c->decision->kind;
 		v.waiting = true;
 	}
-	else if (c->wraparound_near)
-		v.kind = DECISION_LEFT_TO_CORE;
 	else if (sweep_mode != SWEEP_ACT && !c->tried)
 		v.kind = DECISION_OBSERVED;
 	else if (!standbys_let_begin(c->key.dboid))
