@@ -223,7 +223,10 @@ SELECT h.kind, h.pid, sweep_internal.get_readable(d.datname::text)::name, h.usen
                 format('%s that died in the last %s%s',
                        CASE WHEN h.catalogs THEN 'rows of catalogs' ELSE 'rows' END, sweep_internal.get_plural(h.age, 'transaction'),
                        CASE WHEN h.datid IS NULL THEN ', in all databases'
-                            ELSE format(', in database "%s" and the shared catalogs', sweep_internal.get_readable(d.datname::text)) END)),
+                            ELSE format(', in database "%s" and the shared catalogs', sweep_internal.get_readable(d.datname::text)) END))
+       -- an index of 15 does not know whose rows it is of
+       || CASE WHEN (h.catalogs OR h.datid IS NOT NULL) AND current_setting('server_version_num')::int < 160000
+               THEN '; empty index pages, in all databases' ELSE '' END,
        coalesce(v.fix, f.fix), coalesce(format('it only waits for %s, and goes on when that ends. If you end the vacuum, %s', v.said, v.risk), f.risk), h.catalogs
 FROM sweep_internal.get_holders() h
      LEFT JOIN pg_database d ON d.oid = h.datid

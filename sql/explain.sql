@@ -153,6 +153,18 @@ SELECT CASE WHEN t.do_vacuum THEN 88 ELSE 28 END, 'due, but not in scope', 'the 
 WHERE t.decision = 'out of scope'
 $$;
 
+-- The size of its file in bytes. NULL if it cannot be asked for.
+CREATE FUNCTION sweep_internal.get_bytes(relation oid) RETURNS bigint
+LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN pg_relation_size(relation);
+EXCEPTION WHEN OTHERS THEN
+	RETURN NULL;
+END
+$$;
+
 -- What the table itself is or says.
 CREATE FUNCTION sweep_internal.get_causes_of_table(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
@@ -199,18 +211,38 @@ FROM sweep_internal.get_setting(t.relid, 'enabled') e
 -- anything may be in it after a restore from elsewhere
 WHERE lower(e.value) ~ '^(of|off|0|n|no|f|fa|fal|fals|false)$'
 UNION ALL
-SELECT 84, CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'unknown' ELSE 'not due' END,
-	CASE WHEN c.relpages > 0 OR c.reltuples > 0 THEN 'statistics missing or reset: how many rows are dead is not known'
+SELECT 84, CASE WHEN b.bytes > 0 THEN 'unknown' ELSE 'not due' END,
+	CASE WHEN b.bytes > 0 THEN 'statistics missing or reset: how many rows are dead is not known'
+	     WHEN c.relpersistence = 'u' AND c.reltuples > 0 THEN 'the table is empty: a crash empties an unlogged table'
 	     ELSE 'nothing was counted yet: no row was written since the statistics began' END,
-	format('pg_class knows %s and %s. %s. The statistics of this database %s',
-		sweep_internal.get_plural(c.relpages, 'page'), sweep_internal.get_plural(c.reltuples::bigint, 'row'),
+	format('pg_class knows %s and %s, and the file has %s. %s. The statistics of this database %s',
+		sweep_internal.get_plural(c.relpages, 'page'),
+		CASE WHEN c.reltuples < 0 THEN 'no number of rows' ELSE sweep_internal.get_plural(c.reltuples::bigint, 'row') END,
+		coalesce(pg_size_pretty(b.bytes), 'a size that cannot be read'),
 		coalesce('The counters know ' || sweep_internal.get_plural(t.dead_tuples, 'dead row') || ' and '
 			|| sweep_internal.get_plural(t.ins_since_vacuum, 'inserted row'), 'The counters know nothing'),
 		coalesce('were reset at ' || date_trunc('second', pg_stat_get_db_stat_reset_time(d.oid)), 'were never reset')),
 	format('VACUUM (ANALYZE) %s;', t.relid::regclass), 'reads all pages that are not all-visible'
-FROM sweep_internal.get_relation(t.relid) c, pg_database d
+FROM sweep_internal.get_relation(t.relid) c CROSS JOIN LATERAL (SELECT coalesce(sweep_internal.get_bytes(t.relid), c.relpages) AS bytes) b, pg_database d
 WHERE d.datname = current_database() AND c.relkind <> 'p' AND NOT coalesce(t.do_vacuum, false) AND NOT sweep_internal.get_distributed(t.relid)
-	AND (t.dead_tuples IS NULL OR coalesce(t.live_tuples, 0) = 0 AND t.dead_tuples = 0 AND c.relpages > 0 AND c.reltuples > 0)
+	-- reltuples is -1 until a vacuum or ANALYZE has counted, as after pg_upgrade
+	AND (t.dead_tuples IS NULL OR coalesce(t.live_tuples, 0) = 0 AND t.dead_tuples = 0 AND (c.relpages > 0 AND c.reltuples > 0 OR b.bytes > 0)
+		OR c.reltuples < 0 AND b.bytes > 8192::bigint * 128 AND t.last_run IS NULL)
+UNION ALL
+SELECT 30, 'not due', format('its last vacuum read its indexes %s times, because the dead rows did not fit its memory', r.index_pass),
+	format('%s, with %s = %s, in %s', sweep_internal.get_plural(r.tuples_removed, 'dead row'), m.name, m.value, r.ended_at - r.started_at),
+	CASE WHEN n.megabytes > m.megabytes THEN format('ALTER SYSTEM SET %s = ''%s MB''; SELECT pg_catalog.pg_reload_conf();', m.name, n.megabytes) END,
+	CASE WHEN n.megabytes > m.megabytes THEN CASE m.name WHEN 'autovacuum_work_mem' THEN 'each of autovacuum''s workers may take that much'
+		ELSE 'each vacuum, and each CREATE INDEX, may take that much' END END
+FROM (SELECT x.* FROM sweep_internal.get_runs() x JOIN pg_database d ON d.oid = x.datid
+		WHERE x.relid = t.relid AND d.datname = current_database() AND x.command = 'VACUUM' AND x.outcome = 'done' ORDER BY x.run_id DESC LIMIT 1) r
+	CROSS JOIN LATERAL (SELECT g.name, current_setting(g.name) AS value, pg_size_bytes(current_setting(g.name)) / 1048576 AS megabytes
+		FROM (SELECT CASE WHEN r.started_by LIKE 'autovacuum%' AND current_setting('autovacuum_work_mem') <> '-1'
+			THEN 'autovacuum_work_mem' ELSE 'maintenance_work_mem' END AS name) g) m
+	-- 6 bytes for each dead row before 17, and up to 1 GB
+	CROSS JOIN LATERAL (SELECT CASE WHEN current_setting('server_version_num')::int < 170000 THEN least(1024, r.tuples_removed * 6 / 1048576 + 2)
+		ELSE 2 * m.megabytes END AS megabytes) n
+WHERE r.index_pass > 1 AND r.tuples_removed IS NOT NULL
 $$;
 
 -- Is the table one that Citus distributes: are its rows in shards?
@@ -519,8 +551,6 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'hold%', 88, 'all vacuums of pg_sweep are on hold', 'SELECT sweep.hold(''0'');', 'all that waits begins'),
 	(q.waiting_for LIKE 'checkpoint%', 71, 'its new rows are vacuumed just before the next checkpoint, so that no page is logged in full twice', NULL, NULL),
 	(q.waiting_for LIKE 'database%', 73, 'the last visit of this database failed, and the server log has the error', NULL, NULL),
-	(q.waiting_for LIKE 'the core daemon%', 86, 'it is left to the core daemon''s anti-wraparound vacuum', format('VACUUM %s;', t.relid::regclass),
-	 'a manual VACUUM gives way to nobody'),
 	(q.waiting_for = 'next round', 68, 'nothing is in its way: a worker takes it next', NULL, NULL)
 ) AS f (applies, weight, cause, fix, risk)
 WHERE q.relid = t.relid AND (q.datid IS NULL OR q.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) AND f.applies
@@ -698,7 +728,7 @@ REVOKE ALL ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_setting
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_bytes(oid), sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() FROM PUBLIC;
@@ -708,7 +738,7 @@ GRANT EXECUTE ON FUNCTION sweep_internal.get_shell(oid), sweep_internal.get_sett
 	sweep_internal.get_causes_of_mode(sweep.tables), sweep_internal.get_causes_of_table(sweep.tables),
 	sweep_internal.get_distributed(oid), sweep_internal.get_causes_of_distribution(regclass),
 	sweep_internal.get_causes_of_counters(sweep.tables), sweep_internal.get_causes_of_locks(sweep.tables),
-	sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
+	sweep_internal.get_bytes(oid), sweep_internal.get_failure(oid), sweep_internal.get_causes_of_failure(sweep.tables), sweep_internal.get_causes_of_growth(sweep.tables), sweep_internal.get_causes_of_horizon(sweep.tables), sweep_internal.get_causes_of_queue(sweep.tables),
 	sweep_internal.get_causes_of_cleaner(sweep.tables), sweep_internal.get_causes_of_worth(sweep.tables),
 	sweep_internal.get_causes_of_age(sweep.tables), sweep_internal.get_causes_of_kind(regclass),
 	sweep_internal.get_explanation(oid[]), sweep.explain(regclass), sweep.explain() TO pg_monitor;

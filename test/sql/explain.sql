@@ -63,7 +63,7 @@ SELECT evidence FROM sweep.explain('below') WHERE rank = 1;
 SELECT evidence FROM sweep.explain('parted') WHERE rank = 1;
 SELECT evidence FROM sweep.explain('a_foreign_table');
 SELECT evidence FROM sweep.explain('never_written_pkey');
-SELECT evidence ~ '^pg_class knows \d+ pages and 900 rows\. The counters know 0 dead rows and 0 inserted rows\. The statistics of this database were reset at ' AS evidence FROM sweep.explain('reset') WHERE rank = 1;
+SELECT evidence ~ '^pg_class knows \d+ pages and 900 rows, and the file has \d+ kB\. The counters know 0 dead rows and 0 inserted rows\. The statistics of this database were reset at ' AS evidence FROM sweep.explain('reset') WHERE rank = 1;
 
 -- ranks begin at 1 for each, and none is left out: the verdict is that of the first
 SELECT relation, array_agg(rank ORDER BY rank) = array_agg(n ORDER BY n) AS ranks, count(DISTINCT verdict) AS verdicts

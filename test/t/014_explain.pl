@@ -303,6 +303,8 @@ my $columns = join(', ', map { "c$_ int" } 1 .. 100);
 sql($node, "DO \$\$ BEGIN FOR i IN 1 .. 20 LOOP CREATE TABLE wide ($columns); DROP TABLE wide; END LOOP; END \$\$");
 held_back('a logical slot', 'pg_attribute', catalog => 1, kind => 'logical slot', cause => 'a logical replication slot still needs its dead rows',
 	evidence => qr/stuck, inactive/, fix => qr/^SELECT pg_catalog\.pg_drop_replication_slot\('stuck'\);$/);
+is(sql($node, q{SELECT withholds LIKE '%; empty index pages, in all databases' FROM sweep.blockers WHERE name = 'stuck'}), major($node) < 16 ? 't' : 'f',
+	'before 16 it keeps empty index pages of all tables');
 garbage($node, 'postgres', 'not_a_catalog');
 poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'not_a_catalog' AND tuples_removed = 500},
 	'a logical slot does not hold back other tables');
@@ -394,6 +396,31 @@ explained('wraparound', 'aged', cause => 'wraparound ahead: its oldest transacti
 sql($node, 'CALL consume(36000)');
 explained('wraparound is near', 'aged', cause => 'wraparound ahead', verdict => 'wraparound ahead', evidence => qr/^age 9\d\d\d\d of 100000/);
 
+# ---- nothing is known: after pg_upgrade, or after a crash
+
+reload_with($node, 'sweep.mode' => 'observe');
+sql($node, 'SET track_counts = off; CREATE TABLE upgraded (a int); INSERT INTO upgraded SELECT generate_series(1, 100000)');
+explained('after pg_upgrade', 'upgraded', cause => 'how many rows are dead is not known', verdict => 'unknown',
+	evidence => qr/no number of rows, and the file has \d+ kB\. The counters know nothing/, fix => qr/^VACUUM \(ANALYZE\) public\.upgraded;$/);
+sql($node, 'CREATE UNLOGGED TABLE crashed (a int); INSERT INTO crashed SELECT generate_series(1, 100000); VACUUM crashed; CHECKPOINT');
+$node->stop('immediate');
+$node->start;
+explained('after a crash', 'crashed', cause => 'the table is empty: a crash empties an unlogged table', verdict => 'not due',
+	evidence => qr/and 100000 rows, and the file has 0 bytes/);
+
+# ---- the memory of a vacuum was too small
+
+reload_with($node, 'sweep.mode' => 'act');
+
+SKIP:
+{
+	skip '17 and later keep dead rows in less memory', 1 if major($node) >= 17;
+	reload_with($node, maintenance_work_mem => '1MB');
+	sql($node, q{CREATE TABLE dense (a int PRIMARY KEY); INSERT INTO dense SELECT generate_series(1, 250000);
+		DELETE FROM dense});
+	explained('two passes over the index', 'dense', cause => 'its last vacuum read its indexes 2 times', first => 0,
+		evidence => qr/^250000 dead rows, with maintenance_work_mem = 1MB, in /, fix => qr/^ALTER SYSTEM SET maintenance_work_mem = '3 MB'; /);
+}
 # ---- which pg_monitor may read
 
 sql($node, 'CREATE ROLE watcher LOGIN IN ROLE pg_monitor; CREATE TABLE secret (a int); REVOKE ALL ON secret FROM PUBLIC');
