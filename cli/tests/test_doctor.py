@@ -122,6 +122,13 @@ def test_launcher_not_running() -> None:
     assert "not to be seen by this role" in hidden.text
 
 
+def test_others_want_the_slots() -> None:
+    status = samples.status(reason="2 of 8 background workers are left")
+    slots = found(samples.facts(status=status), "slots")
+    assert slots.level is Level.WARN
+    assert slots.text.endswith("2 of 8 background workers are left")
+
+
 def test_launcher_is_stuck() -> None:
     late = samples.NOW - timedelta(minutes=5)
     status = samples.status(last_round_at=late)

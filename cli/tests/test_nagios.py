@@ -40,7 +40,7 @@ def test_all_well() -> None:
         "PGSWEEP OK - oldest xid 0 % of autovacuum_freeze_max_age in bench, no horizon held, "
         "0 tables over 3 times their threshold, scout looked 1 s ago"
         " | xid=0.5%;150;300 mxid=0%;150;300 wraparound=0.05%;60;75 holder=0s;3600;21600"
-        " holder_xids=0;10000000;50000000 overdue=0;1;20 round=1s;60;300 crashes=0;1;3"
+        " holder_xids=0;10000000;50000000 overdue=0;1;20 failing=0;1;20 round=1s;60;300 crashes=0;1;3"
     )
 
 
@@ -145,6 +145,16 @@ def waiting_table(decision: str, late: bool = False) -> Table:
         ),
         (_status(decisions_dropped=1), State.WARNING, "memory was too small for all tables"),
         (_status(databases_dropped=1), State.WARNING, "memory was too small for all tables"),
+        (
+            _status(reason="2 of 8 background workers are left"),
+            State.WARNING,
+            "2 of 8 background workers are left",
+        ),
+        (
+            {"tables": (samples.table(decision="failed"),)},
+            State.WARNING,
+            "the vacuums of 1 table fail, bench.pgbench_accounts first",
+        ),
         ({"daemon_on": False}, State.WARNING, "autovacuum is off"),
         ({"daemon_on": False, "status": None}, State.CRITICAL, "autovacuum is off"),
         ({"counts_on": False}, State.CRITICAL, "track_counts is off"),

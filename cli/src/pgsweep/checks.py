@@ -346,6 +346,8 @@ def _slots(facts: Facts) -> Check:
         and not facts.server.in_recovery
         and "off" not in (status.mode, status.effective_mode)
     )
+    if status is not None and status.reason and "background worker" in status.reason:
+        return Check(Level.WARN, "slots", f"{text}. {status.reason}", fix)
     if missing > 0 or lost:
         return Check(Level.WARN, "slots", text, fix)
     if failures:

@@ -50,6 +50,7 @@ LIMITS = (
     Limit("holder", "s", 3600, 21600, "how long the horizon's oldest holder has been there"),
     Limit("holder_xids", "", 10_000_000, 50_000_000, "its age in transactions"),
     Limit("overdue", "", 1, 20, "tables over so many times their threshold"),
+    Limit("failing", "", 1, 20, "tables whose last vacuum ended in an error"),
     Limit("round", "s", 60, 300, "since the scout looked at the tables"),
     Limit("crashes", "", 1, 3, "server starts of the last five that ended in a sweep crash"),
 )
@@ -176,6 +177,7 @@ def _figures(watched: Watched, given: Rules) -> Iterator[Figure]:
     status = watched.status
     if status is None:
         return
+    yield _failing(watched)
     at_work = status.mode != "off" and not watched.server.in_recovery
     last = status.last_round_at or status.launcher_started_at
     if at_work and last is not None:
@@ -239,6 +241,14 @@ def _overdue(watched: Watched, given: Rules) -> Figure:
     return Figure("overdue", len(late), text)
 
 
+def _failing(watched: Watched) -> Figure:
+    names = [compute.relation(table) for table in watched.tables if table.decision == "failed"]
+    text = f"the vacuums of {compute.plural(len(names), 'table')} fail"
+    if names:
+        text += f", {names[0]} first: pgsweep explain has the error"
+    return Figure("failing", len(names), text, quiet=True)
+
+
 def _times(table: Table, given: Rules) -> float:
     return compute.times_over(table, given.least_rows)
 
@@ -264,6 +274,8 @@ def _switches(watched: Watched) -> Iterator[tuple[State, str]]:
         yield state, f"mode is {status.effective_mode} although {status.mode} is set{why}"
     elif status.mode != "off" and status.launcher_pid is None:
         yield State.CRITICAL, "launcher is not running"
+    elif status.reason:
+        yield State.WARNING, status.reason
 
 
 def _span(seconds: float) -> str:
