@@ -80,6 +80,19 @@ def test_problems_of_the_mode() -> None:
     )
 
 
+def test_vacuums_that_are_ended_again_and_again() -> None:
+    once = samples.waiting(waiting_for="lock: cancelled 1 time in a row, tried again at 12:00")
+    often = samples.waiting(waiting_for="lock: cancelled 3 times in a row, tried again at 12:00")
+    assert compute.problems(samples.report(queue=(once,))) == ()
+    (found,) = compute.problems(samples.report(queue=(once, often)))
+    assert "vacuums of bench.pgbench_accounts were ended 3 times in a row" in found
+
+
+def test_background_workers_are_short() -> None:
+    status = samples.status(reason="2 of 8 background workers are left")
+    assert compute.problems(samples.report(status=status)) == (status.reason,)
+
+
 def test_problems_of_the_launcher() -> None:
     report = samples.report(status=samples.status(launcher_pid=None))
     assert compute.problems(report) == ("launcher is not running: see pgsweep doctor",)

@@ -307,9 +307,20 @@ def behind_vacuums(progress: Iterable[Progress]) -> Iterator[str]:
             )
 
 
+def ended_again_and_again(queue: Iterable[Waiting]) -> Iterator[str]:
+    """Name the tables whose vacuums are ended each time by whoever wants their locks."""
+    for row in queue:
+        times = re.match(r"lock: cancelled (\d+) times", row.waiting_for or "")
+        if times is not None:
+            yield (
+                f"vacuums of {relation(row)} were ended {times[1]} times in a row by who wants "
+                "its lock, and their work is lost: see pgsweep explain"
+            )
+
+
 def problems(report: StatusReport) -> tuple[str, ...]:
     """Return what needs attention, the worst first. It is empty when all is well."""
-    return server_problems(
+    found = server_problems(
         report.server,
         report.status,
         oldest_database(report.databases),
@@ -318,6 +329,7 @@ def problems(report: StatusReport) -> tuple[str, ...]:
         report.last_hour,
         report.progress,
     )
+    return (*found, *ended_again_and_again(report.queue or ()))
 
 
 def server_problems(
@@ -352,6 +364,8 @@ def server_problems(
             minutes = stale_after(status) / STALE_ROUND
             late = "a minute" if minutes <= 1 else f"{minutes:.0f} minutes"
             found.append(f"launcher has not looked at the tables for {late}")
+        elif status.reason:
+            found.append(status.reason)
     if waiting:
         worst = waiting[0]
         why = f": {worst.waiting_for}" if worst.waiting_for else ""
