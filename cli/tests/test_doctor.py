@@ -129,6 +129,16 @@ def test_others_want_the_slots() -> None:
     assert slots.text.endswith("2 of 8 background workers are left")
 
 
+def test_a_device_that_reads_far_ahead() -> None:
+    device = found(samples.facts(read_ahead=(8192.0, "sda")), "device")
+    assert device.level is Level.NOTE
+    assert "8 MB ahead on sda" in device.text
+    assert device.fix[0] == "echo 256 > /sys/block/sda/queue/read_ahead_kb"
+    for harmless in (None, (1024.0, "sda")):
+        checks = diagnose(samples.facts(read_ahead=harmless))
+        assert "device" not in [check.subject for check in checks]
+
+
 def test_launcher_is_stuck() -> None:
     late = samples.NOW - timedelta(minutes=5)
     status = samples.status(last_round_at=late)

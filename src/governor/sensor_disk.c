@@ -37,6 +37,7 @@ static dev_t known_dev = 0;		/* of the data directory, 0: not looked yet */
 static unsigned disk_major;
 static unsigned disk_minor;
 static bool has_queue;
+static int	read_ahead_kb;		/* negative: unknown */
 static bool seen = false;		/* there was such a line once */
 
 static DiskCounters before;
@@ -206,6 +207,7 @@ note_disk(const DiskCounters *counters)
 {
 	has_queue = disk_has_queue(counters->name, read_number("queue/rotational"),
 							   count_hardware_queues());
+	read_ahead_kb = read_number("queue/read_ahead_kb");
 	seen = true;
 }
 
@@ -235,6 +237,7 @@ compare(DiskReading *out, const DiskCounters *counters, double elapsed_ms)
 	DiskRates	rates = {0};
 
 	out->state = SENSOR_OK;
+	out->read_ahead_kb = read_ahead_kb;
 	switch (diskstats_rates(&before, counters, elapsed_ms, &rates))
 	{
 		case DISK_RATES:

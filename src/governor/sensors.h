@@ -26,6 +26,7 @@ typedef struct DiskReading
 	double		read_bytes_s;
 	double		write_bytes_s;
 	bool		has_queue;
+	double		read_ahead_kb;	/* negative: unknown */
 	char		device[32];
 	char		why[128];
 } DiskReading;

@@ -22,7 +22,6 @@
 #include "storage/proc.h"
 #include "utils/timestamp.h"
 
-#include "meter/fadvise.h"
 #include "meter/meter_process.h"
 #include "meter/wraparound.h"
 #include "policy/cost_delay.h"
@@ -515,11 +514,6 @@ pacer_tick(TimestampTz now, int interval_ms)
 		apply(&result);
 	if (wanted.mode != PACER_PACE)
 		cost_delay_unpaced(&pacer.cost_delay, sleep_in_force());
-	if (pacer.kind == PACER_OWN)
-		fadvise_tick(tick.dt_ms / 1000.0,
-					 wanted.mode == PACER_PACE ? wanted.target.total : 0,
-					 (tick.bytes.read + tick.bytes.write + tick.bytes.wal) * 1000.0 / tick.dt_ms,
-					 result.delay_ms > 0);
 	publish(&wanted, &result);
 }
 

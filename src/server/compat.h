@@ -186,9 +186,6 @@ extern TransactionId compat_limited_horizon(TransactionId xid);
 #define compat_ring_is_default()	false
 #endif
 
-/* From 18 on other processes read for a vacuum, unless it says that none should. */
-#define COMPAT_OTHERS_READ	(PG_VERSION_NUM >= 180000)
-
 /* 19 tells a vacuum's mode, and VACUUM FULL became a form of REPACK. */
 #if PG_VERSION_NUM >= 190000
 #define COMPAT_PROGRESS_MODE	PROGRESS_VACUUM_MODE

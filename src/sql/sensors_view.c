@@ -61,6 +61,8 @@ put_disk(FunctionCallInfo fcinfo, const DiskReading *d)
 	put(fcinfo, "disk_queue", d->state, d->queue, "requests", device);
 	put(fcinfo, "disk_read", d->state, d->read_bytes_s / MB, "MB/s", device);
 	put(fcinfo, "disk_write", d->state, d->write_bytes_s / MB, "MB/s", device);
+	put(fcinfo, "disk_read_ahead", d->state == SENSOR_OK && d->read_ahead_kb < 0 ? SENSOR_ABSENT : d->state,
+		d->read_ahead_kb, "kB", d->device);
 }
 
 static void

@@ -26,6 +26,13 @@
 #define CANCELLED_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)
 #define ANALYZE_DISTANCE		100 /* times what it took: it holds the
 									 * horizon */
+/*
+ * Before 16 each VACUUM ends with a scan of pg_class, which takes longer than
+ * all else where there are many relations.  It may take a five hundredth of a
+ * processor for each table.  What a VACUUM needs in any case is not counted.
+ */
+#define BESIDE_DISTANCE			500
+#define BESIDE_FREE_MS			5
 #define UNCOUNTED_BACKOFF_MS	(60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
@@ -372,6 +379,7 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 	if (run->outcome == RUN_DONE)
 	{
 		bool		held_back = run->dead_not_removable > 0 || was_in_vain(before, c);
+		TimestampTz rest;
 
 		kind = run->command == RUN_ANALYZE ? DECISION_ANALYZED : DECISION_VACUUMED;
 		if (run->command == RUN_VACUUM)
@@ -383,6 +391,8 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		}
 		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
 		d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+		rest = clock_after(d.last_at, (int64) (BESIDE_DISTANCE * Max(moment->beside_ms - BESIDE_FREE_MS, 0)));
+		d.not_before = Max(d.not_before, rest);
 		if (run->command == RUN_ANALYZE)
 			d.not_before = Max(d.not_before, clock_after(d.last_at, ANALYZE_DISTANCE * ((run->ended_at - run->started_at) / 1000)));
 		if (held_back)
@@ -396,7 +406,7 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		 * A row that could not be removed is no reason to leave new ones,
 		 * once the horizon has passed them.
 		 */
-		d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
+		d.follow_at = Max(clock_after(d.last_at, INSERT_FOLLOW_MS), rest);
 		if (was_not_counted(before, c, run))
 		{
 			d.ins_follow = -1;

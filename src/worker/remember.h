@@ -32,11 +32,12 @@ extern void remember_verdict(const Candidate *c, const Verdict *verdict);
 /* Remembers why nothing is done about the table, and for how long. */
 extern void remember_wait(const Candidate *c, DecisionKind kind, int64 wait_ms);
 
-/* What a vacuum could remove when it began. */
+/* What a vacuum could remove when it began, and what it cost beside its run. */
 typedef struct VacuumMoment
 {
 	FullTransactionId horizon;
 	FullTransactionId next_xid;
+	double		beside_ms;		/* of a processor */
 } VacuumMoment;
 
 /*

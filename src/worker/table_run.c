@@ -15,7 +15,6 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "meter/fadvise.h"
 #include "meter/log.h"
 #include "meter/meter.h"
 #include "server/bgworker.h"
@@ -199,12 +198,6 @@ table_run_begin(const Candidate *c, RunCommand command, const char *reason, cons
 	bgworker_become_vacuum();	/* undoes what the last table had of its own */
 	shared_limit = apply_table_settings(c->rules.opts, verdict);
 
-	/* what other processes read for this one is out of its reach */
-	if (command == RUN_VACUUM && sweep_adaptive && shared_limit > 0 &&
-		verdict->yields != PACER_YIELDS_NOT && fadvise_begin(c->key.relid) &&
-		COMPAT_OTHERS_READ)
-		table_run_force_int("maintenance_io_concurrency", 0);
-
 	current = c;
 	meter_own_begin(c->row.schemaname, c->row.relname, reason, shared_limit, verdict->yields, verdict->pace,
 					partition_changes);
@@ -217,7 +210,6 @@ table_run_end(RunRecord *run)
 	current = NULL;
 	worker_slot_has_let_go();
 	log_capture_end();
-	fadvise_end();
 	share_limit(false);
 	return meter_own_end(run);
 }

@@ -75,6 +75,7 @@ moment_before(const Candidate *c)
 
 	moment.horizon = horizon_of_database(c->key.dboid, c->row.catalog_horizon);
 	moment.next_xid = ReadNextFullTransactionId();
+	moment.beside_ms = 0;
 	return moment;
 }
 
@@ -132,6 +133,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	char		reason[RUN_REASON_LEN];
 	VacuumMoment moment = moment_before(c);
 	TimestampTz began = GetCurrentTimestamp();
+	double		cpu_ms = clock_cpu_ms();
 	RunRecord	run;
 	bool		recorded;
 	int			sqlstate;
@@ -150,6 +152,9 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
 	done.gave_way = statement_gave_way();
 	recorded = table_run_end(&run);
+	/* a run takes at least as long as the processor time that it uses */
+	if (recorded)
+		moment.beside_ms = Max(clock_cpu_ms() - cpu_ms - (double) (run.ended_at - run.started_at) / 1000, 0);
 
 	if (worker_slot_is_stopped())
 		return RUN_CANCELLED;	/* we stopped it ourselves, so no back-off */

@@ -80,7 +80,7 @@ sub write_wal
 
 # ---- what is there at all
 
-is(sql($node, 'SELECT count(*), count(DISTINCT name), count(unit) FROM sweep.sensors()'), '22|22|22', 'one row a number');
+is(sql($node, 'SELECT count(*), count(DISTINCT name), count(unit) FROM sweep.sensors()'), '23|23|23', 'one row a number');
 is(sql($node, "SELECT string_agg(name, ' ') FROM sweep.sensors() WHERE name ~ '^(users|wal|standbys)' AND (state <> 'ok' OR value IS NULL)"),
 	'', 'users, WAL and standbys are known everywhere');
 sensor_ok($node, 'vacuum_cpu', "state = 'ok' AND value = 0", 'no vacuum, no processor time');
@@ -105,7 +105,7 @@ else
 sql($node, 'CREATE ROLE nobody LOGIN; CREATE ROLE watcher LOGIN IN ROLE pg_monitor');
 my (undef, undef, $refused) = $node->psql('postgres', 'SET ROLE nobody; SELECT * FROM sweep.sensors()');
 like($refused, qr/ERROR:  permission denied for (schema sweep|function sensors)/, 'not everybody');
-is(sql($node, 'SET ROLE watcher; SELECT count(*) FROM sweep.sensors()'), '22', 'pg_monitor may');
+is(sql($node, 'SET ROLE watcher; SELECT count(*) FROM sweep.sensors()'), '23', 'pg_monitor may');
 
 # ---- users
 
@@ -304,6 +304,7 @@ my $diskstats = sub {
 };
 $diskstats->('fake', @counters);
 write_file("$root/sys/dev/block/$major:$minor/queue/rotational", "1\n");
+write_file("$root/sys/dev/block/$major:$minor/queue/read_ahead_kb", "8192\n");
 write_file("$root/proc/pressure/io", "some avg10=12.50 avg60=0.18 avg300=0.10 total=1000000\nfull avg10=0.02 avg60=0.08 avg300=0.05 total=2\n");
 
 $node->append_conf('postgresql.conf', "sweep.debug_sensor_root = '$root'");
@@ -311,6 +312,7 @@ $node->start;
 my $s = session($node);
 my $disk = sub { return $s->query_safe("SELECT state, value, why FROM sweep.sensors() WHERE name = 'disk_busy'") };
 is($disk->(), 'ok|0|device fake', 'a disk that does one thing at a time');
+is($s->query_safe("SELECT state, value, why FROM sweep.sensors() WHERE name = 'disk_read_ahead'"), 'ok|8192|fake', 'what the kernel reads ahead');
 is($s->query_safe("SELECT state, value >= 0 FROM sweep.sensors() WHERE name = 'io_pressure'"), 'ok|t', 'pressure');
 
 # Changes the file while the server senses, as the kernel would, from one content to another.

@@ -19,6 +19,7 @@ LAUNCHER_SLOTS = 2  # and the governor
 CATALOG_SLOTS = 1
 DEFAULT_MAX_WORKERS = 2
 MIN_INTERVAL_LOW_S = 1
+READ_AHEAD_KB = 1024
 
 
 class Level(IntEnum):
@@ -68,7 +69,7 @@ def diagnose(facts: Facts) -> tuple[Check, ...]:
         ]
     elif facts.installed_version is not None and not _known_unloaded(facts):
         checks.append(_views(facts))
-    checks += [_slots(facts), *_settings(facts), _reading(facts), _acting(facts)]
+    checks += [*_device(facts), _slots(facts), *_settings(facts), _reading(facts), _acting(facts)]
     checks += [*_databases(facts), *_age(facts), _horizon(facts)]
     return tuple(checks)
 
@@ -317,6 +318,20 @@ def _standbys(status: Status) -> Iterator[Check]:
         f"{status.standby_conflicts}: vacuums begin together with the core daemon's, by its "
         "thresholds, and freeze nothing ahead, so that they cancel no more queries there",
         fix,
+    )
+
+
+def _device(facts: Facts) -> Iterator[Check]:
+    """Say whether users of a slow device wait for what is read ahead of a vacuum."""
+    if facts.read_ahead is None or facts.read_ahead[0] <= READ_AHEAD_KB:
+        return
+    kb, device = facts.read_ahead
+    yield Check(
+        Level.NOTE,
+        "device",
+        f"the kernel reads {kb / 1024:.0f} MB ahead on {device}, for which users of a slow device "
+        "wait however slow a vacuum is",
+        (f"echo 256 > /sys/block/{device}/queue/read_ahead_kb", "and a rule of udev keeps it."),
     )
 
 

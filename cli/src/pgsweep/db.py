@@ -518,6 +518,10 @@ class Session(ReadOnlyConnection):
             system_identifier=identifier[0]["system_identifier"] if identifier else None,
         )
 
+    def read_ahead(self) -> tuple[float, str] | None:
+        """Return what the kernel reads ahead on the data directory's device, in kB, and its name."""
+        return next(((row["kb"], row["device"]) for row in self._permitted("read_ahead")), None)
+
     def may_alter(self, names: Iterable[str]) -> frozenset[str]:
         """Return which of these settings this role may ALTER SYSTEM SET."""
         found = self.dicts("may_alter", {"names": list(names)})

@@ -335,12 +335,14 @@ def facts(session: Session) -> Facts:
     status: Status | None = None
     features: tuple[Feature, ...] = ()
     found: tuple[Database, ...] = ()
+    read_ahead: tuple[float, str] | None = None
     problem: errors.DatabaseError | None = None
     try:
         session.require_installed()
         status = session.status()
         features = session.features()
         found = databases(session)
+        read_ahead = session.read_ahead()
     except errors.ConnectionLostError:
         raise
     except errors.DatabaseError as exc:
@@ -369,4 +371,5 @@ def facts(session: Session) -> Facts:
         databases=found,
         blockers=held,
         core_databases=core_views.databases(session),
+        read_ahead=read_ahead,
     )

@@ -122,6 +122,9 @@ class Facts:
     databases: tuple[Database, ...] = ()
     # What holds the horizon back, the oldest first. None means that it could not be read.
     blockers: tuple[Blocker, ...] | None = ()
+    # What the kernel reads ahead on the device of the data directory in kB, and the device. None
+    # means that it is not known.
+    read_ahead: tuple[float, str] | None = None
     # Every database and its age, from pg_database.
     core_databases: tuple[DatabaseAge, ...] = ()
 
