@@ -94,7 +94,7 @@ AS $$
 SELECT coalesce(
 	(SELECT extract(epoch FROM s.value::interval)::float8 FROM sweep_internal.get_setting($1, 'min_interval') s
 	 WHERE s.value ~ '^ *[0-9]{1,9} *(us|ms|s|min|h|d)? *$'),
-	-- the core daemon would not wait longer than its naptime
+	-- autovacuum would not wait longer than its naptime
 	(SELECT min(g.setting::float8) FROM pg_settings g
 	 WHERE g.name = CASE lane WHEN 'catalog' THEN 'sweep.catalog_min_interval' ELSE 'sweep.min_interval' END
 		OR g.name = 'autovacuum_naptime' AND current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean))
@@ -176,7 +176,7 @@ SELECT 96, 'never by autovacuum', 'the relation is partitioned: only its partiti
 		coalesce(sweep_internal.get_list(array_agg(p.relid::regclass::text ORDER BY p.score DESC) FILTER (WHERE p.do_vacuum)), 'none'))
 	 FROM pg_partition_tree(t.relid) r JOIN sweep.tables p ON p.relid = r.relid WHERE r.isleaf),
 	format('ANALYZE %s;', t.relid::regclass),
-	'reads a sample of all partitions. The core daemon never makes statistics of the whole'
+	'reads a sample of all partitions. Autovacuum never makes statistics of the whole'
 FROM sweep_internal.get_relation(t.relid) c WHERE c.relkind = 'p'
 UNION ALL
 SELECT 95, 'never by autovacuum', 'the relation is temporary: only its own session can vacuum it', format('schema %s', t.schemaname),
@@ -188,7 +188,7 @@ SELECT CASE WHEN g.uncounted THEN 73 ELSE 14 END, CASE WHEN t.do_vacuum THEN 'du
 	format('the table is no heap: its access method is %s', a.amname),
 	CASE WHEN g.uncounted THEN 'its vacuums tell the statistics nothing, so it stays due' ELSE 'what a vacuum does is up to the access method' END,
 	CASE WHEN g.uncounted THEN format('SELECT sweep.set(%L, ''enabled'', ''off'');', sweep_internal.get_settings_of(t.relid, 'enabled')) END,
-	CASE WHEN g.uncounted THEN 'pg_sweep leaves it alone. The core daemon does not' END
+	CASE WHEN g.uncounted THEN 'pg_sweep leaves it alone. Autovacuum does not' END
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam
 	CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM sweep_internal.get_decisions() x JOIN pg_database d ON d.oid = x.datid
 		WHERE x.relid = t.relid AND d.datname = current_database() AND x.reason LIKE '%statistics know nothing of it%') AS uncounted) g
@@ -298,7 +298,7 @@ SELECT 82, 'not due', 'below the threshold',
 	CASE WHEN w.helps AND w.by_set THEN format('SELECT sweep.set(%L, ''vacuum_scale_factor'', ''0.05'');', sweep_internal.get_settings_of(t.relid, 'vacuum_scale_factor'))
 	     WHEN w.helps THEN sweep_internal.get_option_fix(t.relid, 'SET', 'autovacuum_vacuum_scale_factor', '0.05') END,
 	CASE WHEN w.helps AND w.by_set THEN 'it is vacuumed more often'
-	     WHEN w.helps THEN 'it is vacuumed more often, also by the core daemon. The statement takes a ShareUpdateExclusiveLock for a moment' END
+	     WHEN w.helps THEN 'it is vacuumed more often, also by autovacuum. The statement takes a ShareUpdateExclusiveLock for a moment' END
 FROM (SELECT v.since,
 		now() + make_interval(secs => least(
 			CASE WHEN t.dead_tuples > 0 THEN (t.vacuum_threshold - t.dead_tuples) * v.s / t.dead_tuples END,
@@ -317,7 +317,7 @@ FROM (SELECT v.since,
 		FROM sweep_internal.get_scale_in_force(t.relid) f) w
 WHERE NOT t.do_vacuum AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope') AND NOT sweep_internal.get_distributed(t.relid)
 UNION ALL
-SELECT 26, 'not due', 'no earlier than by the core daemon''s thresholds, and nothing is frozen ahead: that would cancel queries on a standby',
+SELECT 26, 'not due', 'no earlier than by autovacuum''s thresholds, and nothing is frozen ahead: that would cancel queries on a standby',
 	s.standby_conflicts, f.fix, f.risk
 FROM sweep_internal.get_status() s, sweep_internal.get_standby_fix() f
 WHERE s.standby_conflicts IS NOT NULL AND s.effective_mode <> 'off' AND NOT t.do_vacuum
@@ -546,7 +546,7 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'lock: not free%', 77, 'the lock was not free when it was tried', NULL, NULL),
 	(q.waiting_for LIKE 'lock: cancelled%', 26, 'waits after it was cancelled', NULL, NULL),
 	(q.waiting_for LIKE 'snoozed%', 87, 'it is snoozed', format('SELECT sweep.snooze(%L, ''0'');', t.relid::regclass), 'it is vacuumed when it is due'),
-	(q.waiting_for LIKE 'standby:%', 75, 'it would cancel queries on a standby, so it begins together with the core daemon''s vacuums, once in autovacuum_naptime',
+	(q.waiting_for LIKE 'standby:%', 75, 'it would cancel queries on a standby, so it begins together with autovacuum''s vacuums, once in autovacuum_naptime',
 	 sb.fix, sb.risk),
 	(q.waiting_for LIKE 'hold%', 88, 'all vacuums of pg_sweep are on hold', 'SELECT sweep.hold(''0'');', 'all that waits begins'),
 	(q.waiting_for LIKE 'checkpoint%', 71, 'its new rows are vacuumed just before the next checkpoint, so that no page is logged in full twice', NULL, NULL),
@@ -609,12 +609,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 ELSE 60 END,
 	CASE WHEN t.do_vacuum THEN 'due, and wraparound ahead' ELSE 'wraparound ahead' END,
-	CASE WHEN a.age > a.core_at THEN 'wraparound ahead: its oldest ' || a.what || ' is beyond the age at which the core daemon vacuums it in any case'
-	     ELSE 'wraparound ahead: its oldest ' || a.what || ' is past half of the age at which the core daemon vacuums it in any case' END,
+	CASE WHEN a.age > a.core_at THEN 'wraparound ahead: its oldest ' || a.what || ' is beyond the age at which autovacuum vacuums it in any case'
+	     ELSE 'wraparound ahead: its oldest ' || a.what || ' is past half of the age at which autovacuum vacuums it in any case' END,
 	format('age %s of %s. ', a.age, a.core_at)
 		|| CASE WHEN a.rate IS NULL THEN 'The rate of transactions is not known yet'
 		        WHEN a.rate <= 0 THEN format('None was used since %s', date_trunc('second', a.since))
-		        ELSE format('Since %s, %s a second were used. At that rate the core daemon''s anti-wraparound vacuum %s, and the server stops taking writes at %s',
+		        ELSE format('Since %s, %s a second were used. At that rate autovacuum''s anti-wraparound vacuum %s, and the server stops taking writes at %s',
 				date_trunc('second', a.since), round(a.rate::numeric, 2),
 				CASE WHEN a.age >= a.core_at THEN 'is overdue'
 				     ELSE 'comes at ' || date_trunc('second', now() + make_interval(secs => least(3155760000, (a.core_at - a.age) / a.rate))) END,

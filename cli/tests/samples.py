@@ -176,7 +176,7 @@ def database(**given: Any) -> Database:
 
 
 def core_status(**given: Any) -> CoreStatus:
-    """Return the core daemon with its default settings."""
+    """Return autovacuum with its default settings."""
     base: dict[str, Any] = {
         "daemon_on": True,
         "workers": 1,
@@ -420,7 +420,7 @@ def lock(**given: Any) -> Lock:
 
 
 def worker(**given: Any) -> Vacuum:
-    """Return a worker of the core daemon that vacuums another table."""
+    """Return a worker of autovacuum that vacuums another table."""
     base: dict[str, Any] = {
         "pid": 5000,
         "datname": "bench",

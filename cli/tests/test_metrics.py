@@ -150,7 +150,6 @@ def test_all_tables_together_are_the_named_ones_and_the_rest() -> None:
     [
         ("worker slot: all 2 busy with public.lock", "worker slot"),
         ("minimum interval until 2026-01-01", "minimum interval"),
-        ("the core daemon's anti-wraparound vacuum", "core daemon"),
         ("sweep.mode = act would vacuum it", "mode"),
         ("something new", "other"),
         (None, "other"),

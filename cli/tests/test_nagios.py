@@ -40,7 +40,8 @@ def test_all_well() -> None:
         "PGSWEEP OK - oldest xid 0 % of autovacuum_freeze_max_age in bench, no horizon held, "
         "0 tables over 3 times their threshold, scout looked 1 s ago"
         " | xid=0.5%;150;300 mxid=0%;150;300 wraparound=0.05%;60;75 holder=0s;3600;21600"
-        " holder_xids=0;10000000;50000000 overdue=0;1;20 failing=0;1;20 round=1s;60;300 crashes=0;1;3"
+        " holder_xids=0;10000000;50000000 overdue=0;1;20 failing=0;1;20 round=1s;60;300"
+        " crashes=0;1;3"
     )
 
 

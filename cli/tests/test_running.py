@@ -118,7 +118,7 @@ def test_the_daemon() -> None:
     assert status.dirty_mb_per_s == pytest.approx(39.0625)
     # What is being vacuumed does not wait.
     (waiting,) = daemon.waiting(judged, 5)
-    assert (waiting.relname, waiting.position, waiting.waiting_for) == ("due", 1, "core daemon")
+    assert (waiting.relname, waiting.position, waiting.waiting_for) == ("due", 1, "autovacuum")
     (database,) = daemon.databases(facts, judged, 5)
     assert (database.due, database.workers, database.relations) == (1, 1, 3)
     (elsewhere,) = daemon.databases(facts, judged, 6)

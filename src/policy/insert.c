@@ -59,7 +59,7 @@ least_pages(const InsertSettings *s)
 /*
  * New pages are vacuumed long before they leave the cache, however soon that is
  * after the last vacuum.  Those that have come since, when a checkpoint begins
- * or the core daemon comes, are written twice.  So a quarter of what they may
+ * or autovacuum comes, are written twice.  So a quarter of what they may
  * fill is enough, unless that is too little to be worth a vacuum.
  */
 static double

@@ -12,7 +12,7 @@ typedef struct IntervalSettings
 {
 	double		tables;			/* sweep.min_interval */
 	double		catalogs;		/* sweep.catalog_min_interval */
-	bool		core_counts;	/* the core daemon comes as well */
+	bool		core_counts;	/* autovacuum comes as well */
 	double		core_naptime;
 } IntervalSettings;
 

@@ -164,7 +164,7 @@ typedef struct SimulateTable
 
 typedef struct SimulateRules
 {
-	bool		act;			/* pg_sweep comes, or else the core daemon */
+	bool		act;			/* pg_sweep comes, or else autovacuum */
 	bool		core_knows_frozen;	/* its insert threshold is that of the
 									 * unfrozen part */
 	int			workers;

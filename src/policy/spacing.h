@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For so long after the core daemon's worker came ours may still begin. */
+/* For so long after autovacuum's worker came ours may still begin. */
 #define SPACING_WINDOW_MS	3000
 
-/* So late may the core daemon come, beyond half of its naptime. */
+/* So late may autovacuum come, beyond half of its naptime. */
 #define SPACING_LATE_MS		5000
 
 typedef struct SpacingMoment
@@ -26,7 +26,7 @@ typedef struct SpacingMoment
 /*
  * A query is cancelled by the first record that it cannot outlast.  Any
  * number of records that come together with that one cost nothing more.  So
- * vacuums begin together with the core daemon's, once in its naptime.  Where
+ * vacuums begin together with autovacuum's, once in its naptime.  Where
  * the daemon does not come, they begin as often by the clock.
  */
 extern bool spacing_lets_begin(const SpacingMoment *m);

@@ -6,8 +6,8 @@
  * all-visible.  It cancels its own queries that would miss those rows, once
  * it has waited max_standby_streaming_delay for them.  A standby that sends
  * feedback holds the primary's horizon instead, and its queries are safe.
- * Without feedback, each vacuum that comes at another time than the core
- * daemon's costs queries that would live on stock PostgreSQL, and keeps
+ * Without feedback, each vacuum that comes at another time than autovacuum's
+ * costs queries that would live on stock PostgreSQL, and keeps
  * replay waiting.
  *
  * A standby sends feedback if its walsender, or its slot, has an xmin.  The
@@ -238,7 +238,7 @@ standbys_why(char *text, size_t size)
  * ----
  */
 
-/* When did the core daemon's worker last come to the database?  0 if never. */
+/* When did autovacuum's worker last come to the database?  0 if never. */
 static TimestampTz
 core_came(Oid dboid)
 {

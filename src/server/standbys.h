@@ -9,7 +9,7 @@
 #include "datatype/timestamp.h"
 
 /*
- * Is there such a standby?  Then vacuums are as rare as the core daemon's.
+ * Is there such a standby?  Then vacuums are as rare as autovacuum's.
  * Core's thresholds count for catalogs and new rows, and nothing is frozen
  * ahead.  See also standbys_let_begin().
  */

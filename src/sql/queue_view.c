@@ -250,7 +250,7 @@ describe_standbys(Oid dboid, Waiting *waiting)
 {
 	if (standbys_let_begin(dboid))
 		return false;
-	strlcpy(waiting->text, "standby: begins together with the core daemon's vacuums, see standby_conflicts in sweep.status",
+	strlcpy(waiting->text, "standby: begins together with autovacuum's vacuums, see standby_conflicts in sweep.status",
 			WAITING_LEN);
 	return true;
 }

@@ -118,7 +118,7 @@ decision_reason(const Decision *d, char *text)
 			strlcpy(text, "sweep.hold() said so, for all tables", size);
 			break;
 		case DECISION_SPACED_OUT:
-			strlcpy(text, "a standby's queries could be cancelled: vacuums begin together with the core daemon's, once in autovacuum_naptime", size);
+			strlcpy(text, "a standby's queries could be cancelled: vacuums begin together with autovacuum's, once in autovacuum_naptime", size);
 			break;
 		default:
 			break;

@@ -4,8 +4,8 @@
  *		sweep.cancel().
  *
  * A snooze is a decision like others, kept with them and under their lock.
- * decisions.c sees to it that no other decision takes its place.  The core
- * daemon does not know of it, so its vacuums come as ever, above all those
+ * decisions.c sees to it that no other decision takes its place.  Autovacuum
+ * does not know of it, so its vacuums come as ever, above all those
  * against wraparound.
  */
 #include "state/snooze.h"

@@ -19,7 +19,7 @@
 
 /*
  * How long a table is left alone if its lock was not available.  Most often
- * the core daemon's ANALYZE has the lock.
+ * autovacuum's ANALYZE has the lock.
  */
 #define LOCKED_BACKOFF_MS		1000
 #define LOCKED_BACKOFF_MAX_MS	(5 * 60 * 1000)

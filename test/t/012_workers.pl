@@ -106,7 +106,7 @@ reload_with($node, 'sweep.exclude_databases' => 'cores', 'sweep.max_workers' => 
 	'autovacuum_vacuum_cost_limit' => 60);
 slow_table($node, 'cores', 'by_core', pages => 3000, with => '');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.progress WHERE started_by = 'autovacuum' AND datname = 'cores' AND phase = 'scanning heap'",
-	'the core daemon vacuums a table');
+	'autovacuum vacuums a table');
 slow_table($node, 'busy', 'beside_core', pages => 3000, with => '');
 poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) BETWEEN 1 AND 15 $ours AND relname = 'beside_core'",
 	'a vacuum of ours beside it has what that leaves of the cost limit');
@@ -121,7 +121,7 @@ cmp_ok(($more - $cost) / ($later - $at), '<', 1.2 * 6000, 'and spend no more');
 cmp_ok(sql($node, q{SELECT cost FROM sweep.progress WHERE relname = 'beside_core'}), '>', 0, 'ours is not starved');
 sql($node, 'DROP TABLE by_core', 'cores');
 reload_with($node, 'autovacuum' => 'off');
-poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'", 'the core daemon is gone');
+poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'", 'autovacuum is gone');
 poll_ok($node, "SELECT count(*) = 1 AND max(cost_limit) = 60 $ours AND relname = 'beside_core'", 'and then all of it');
 sql($node, 'DROP TABLE beside_core', 'busy');
 reload_with($node, 'sweep.exclude_databases' => '', 'sweep.max_workers' => 1, 'autovacuum_vacuum_cost_limit' => 300);

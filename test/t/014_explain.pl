@@ -373,9 +373,9 @@ is(sql($node, "SELECT would_vacuum_at = '$would', vacuumed_instead_at > would_va
 reload_with($node, autovacuum => 'on', autovacuum_naptime => '1s');
 more_garbage($node, 'postgres', 'dry');
 poll_ok($node, "SELECT vacuumed_instead_by = 'autovacuum' AND vacuumed_instead_at > would_vacuum_at AND would_vacuum_at >= '$would' $dry",
-	'the core daemon does it the next time');
+	'autovacuum does it the next time');
 reload_with($node, autovacuum => 'off');
-poll_ok($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'}, 'the core daemon is gone');
+poll_ok($node, q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'}, 'autovacuum is gone');
 more_garbage($node, 'postgres', 'dry', 300);
 poll_ok($node, "SELECT would_vacuum_at > (SELECT max(ended_at) FROM sweep.runs WHERE relname = 'dry') AND vacuumed_instead_at IS NULL $dry",
 	'it begins anew when the table is due again');
@@ -389,7 +389,7 @@ sql($node, q{CREATE PROCEDURE consume(n int) LANGUAGE plpgsql AS $$ BEGIN FOR i 
 sql($node, 'CALL consume(60000)');
 my $rate = sql($node, 'SELECT xids_per_s FROM sweep.get_xid_rate()');
 cmp_ok($rate, '>', 0, 'the rate of transaction ids is known');
-my $vacuums = qr/the core daemon's anti-wraparound vacuum comes at 20\d\d-.*/;
+my $vacuums = qr/autovacuum's anti-wraparound vacuum comes at 20\d\d-.*/;
 explained('wraparound', 'aged', cause => 'wraparound ahead: its oldest transaction id is past half of the age', first => 0,
 	evidence => qr/^age 6\d\d\d\d of 100000\. Since 20.*, \d+\.\d\d a second were used\. At that rate $vacuums, and the server stops taking writes at 2\d\d\d-/,
 	fix => qr/^VACUUM \(FREEZE\) public\.aged;$/);

@@ -1,6 +1,6 @@
 # Partitioned tables get statistics of their own.
 #
-# The core daemon analyzes partitions only. A worker analyzes the tables above them, at every
+# Autovacuum analyzes partitions only. A worker analyzes the tables above them, at every
 # level, when enough has changed in the partitions. It does not analyze the partitions again,
 # does not repeat itself, and does not make anybody wait for a partition that is locked.
 

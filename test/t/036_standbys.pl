@@ -1,5 +1,5 @@
 # A standby that sends no feedback loses queries to every record that removes rows. While one
-# is connected vacuums begin together with the core daemon's, go by its thresholds, and
+# is connected vacuums begin together with autovacuum's, go by its thresholds, and
 # freeze nothing ahead. With feedback, or when a setting says so, they are as prompt as ever.
 
 use strict;
@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
-# The core daemon is off, so vacuums begin once in its naptime, by the clock. Here that is
+# Autovacuum is off, so vacuums begin once in its naptime, by the clock. Here that is
 # weeks, until it is a second. What pg_sweep counts in minutes takes a twentieth of it.
 my $never = 'autovacuum_naptime = 2147483';
 my $primary = sweep_node('primary', init => [ allows_streaming => 1 ], conf => <<"END");
@@ -79,7 +79,7 @@ sql($primary, "SELECT sweep.vacuum('asked')");
 vacuumed('asked', 'a vacuum that somebody asks for does not wait');
 
 is(sql($primary, "SELECT vacuum_threshold = 50 + 0.2 * reltuples FROM sweep.tables JOIN pg_class c ON c.oid = relid WHERE c.relname = 'pg_proc'"), 't',
-	'catalogs have the thresholds of the core daemon');
+	'catalogs have the thresholds of autovacuum');
 sql($primary, "CREATE TABLE grown (i int) WITH (autovacuum_vacuum_insert_threshold = 1000); INSERT INTO grown SELECT generate_series(1, 5000);"
 	  . " SELECT pg_stat_force_next_flush()");
 poll_ok($primary, "SELECT waiting_for LIKE 'standby:%' FROM sweep.queue WHERE relname = 'grown'", 'a table with new rows waits as well');

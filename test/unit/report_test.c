@@ -36,7 +36,7 @@ static const char held_back_15[] =
 "WAL usage: 2 records, 0 full page images, 1128 bytes\n"
 "system usage: CPU: user: 0.00 s, system: 0.00 s, elapsed: 0.00 s";
 
-/* 15.20, the core daemon, a page pinned by a cursor */
+/* 15.20, autovacuum, a page pinned by a cursor */
 static const char missed_15[] =
 "automatic vacuum of table \"postgres.public.pinned\": index scans: 0\n"
 "pages: 0 removed, 2 remain, 2 scanned (100.00% of total)\n"
@@ -50,7 +50,7 @@ static const char missed_15[] =
 "WAL usage: 5 records, 1 full page images, 9190 bytes\n"
 "system usage: CPU: user: 0.00 s, system: 0.00 s, elapsed: 0.00 s";
 
-/* 17.11, the core daemon: "frozen:" is new in 16 */
+/* 17.11, autovacuum: "frozen:" is new in 16 */
 static const char missed_17[] =
 "automatic vacuum of table \"postgres.public.pinned\": index scans: 0\n"
 "pages: 0 removed, 2 remain, 2 scanned (100.00% of total)\n"
@@ -65,7 +65,7 @@ static const char missed_17[] =
 "WAL usage: 1 records, 0 full page images, 188 bytes\n"
 "system usage: CPU: user: 0.00 s, system: 0.00 s, elapsed: 0.00 s";
 
-/* 17.11, the core daemon, aggressive */
+/* 17.11, autovacuum, aggressive */
 static const char aggressive_17[] =
 "automatic aggressive vacuum of table \"template1.pg_catalog.pg_statistic\": index scans: 1\n"
 "pages: 0 removed, 26 remain, 26 scanned (100.00% of total)\n"

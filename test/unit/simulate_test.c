@@ -558,7 +558,7 @@ test_overflow(void)
 }
 
 /* ----
- * The core daemon alone
+ * Autovacuum alone
  * ----
  */
 
@@ -574,12 +574,12 @@ test_core(void)
 	w->s.rules.act = false;
 	w->s.rules.look_s = 60;
 	simulate(&w->s);
-	tap_ok(w->tables[0].sum.dead_most > 20050, "the core daemon", "goes by its own threshold");
-	tap_ok(w->tables[0].sum.vacuums <= 24 * 60, "the core daemon", "looks once in its naptime");
-	tap_ok(w->tables[0].sum.vacuums >= 24 * 20 - 2, "the core daemon", "and comes");
+	tap_ok(w->tables[0].sum.dead_most > 20050, "autovacuum", "goes by its own threshold");
+	tap_ok(w->tables[0].sum.vacuums <= 24 * 60, "autovacuum", "looks once in its naptime");
+	tap_ok(w->tables[0].sum.vacuums >= 24 * 20 - 2, "autovacuum", "and comes");
 	w->tables[0].settings.core_counts = false;
 	simulate(&w->s);
-	tap_is_double(w->tables[0].sum.vacuums, 0, "the core daemon, switched off", "does not come");
+	tap_is_double(w->tables[0].sum.vacuums, 0, "autovacuum, switched off", "does not come");
 	free(w);
 }
 

@@ -1,6 +1,6 @@
 /*
  * spacing_test.c
- *		policy/spacing: vacuums begin together with the core daemon's, or once
+ *		policy/spacing: vacuums begin together with autovacuum's, or once
  *		in its naptime.
  */
 #include "spacing.h"

@@ -315,7 +315,7 @@ def _standbys(status: Status) -> Iterator[Check]:
     yield Check(
         Level.NOTE,
         "standbys",
-        f"{status.standby_conflicts}: vacuums begin together with the core daemon's, by its "
+        f"{status.standby_conflicts}: vacuums begin together with autovacuum's, by its "
         "thresholds, and freeze nothing ahead, so that they cancel no more queries there",
         fix,
     )

@@ -519,7 +519,7 @@ class Session(ReadOnlyConnection):
         )
 
     def read_ahead(self) -> tuple[float, str] | None:
-        """Return what the kernel reads ahead on the data directory's device, in kB, and its name."""
+        """Return what the kernel reads ahead for the data directory, in kB, and its device."""
         return next(((row["kb"], row["device"]) for row in self._permitted("read_ahead")), None)
 
     def may_alter(self, names: Iterable[str]) -> frozenset[str]:

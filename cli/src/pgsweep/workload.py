@@ -1,7 +1,7 @@
 """The demo's databases and what goes on in them.
 
 There are three kinds of tables, so that all who can start a vacuum are to be seen. In `demo`
-pg_sweep vacuums. `demo_core` is excluded from it, so the core daemon vacuums there. One table has
+pg_sweep vacuums. `demo_core` is excluded from it, so autovacuum vacuums there. One table has
 autovacuum_enabled off, and somebody vacuums it by hand.
 """
 
@@ -32,7 +32,7 @@ SETTINGS = {
     "track_io_timing": "on",
     "log_autovacuum_min_duration": "0",
     "log_checkpoints": "off",
-    # This is often enough for the core daemon to be seen within half a minute.
+    # This is often enough for autovacuum to be seen within half a minute.
     "autovacuum_naptime": "8s",
     # Several vacuums start in a minute, but not of every tiny table.
     "autovacuum_vacuum_threshold": "500",

@@ -252,7 +252,7 @@ class Lab:
     ) -> list[VacuumLine]:
         """Return the automatic vacuums in the scratch database by the server's log.
 
-        Both the core daemon's and pg_sweep's are there, because both write core's line. `since`
+        Both autovacuum's and pg_sweep's are there, because both write core's line. `since`
         is in seconds since the epoch (time.time()). `analyze` asks for the ANALYZEs instead. This
         does not work on an existing server.
         """

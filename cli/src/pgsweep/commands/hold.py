@@ -24,7 +24,7 @@ def hold(
 ) -> int:
     """Begin no new vacuum in any database for a while (sweep.hold).
 
-    Vacuums that run go on. So does the core daemon. The hold ends by itself, or by pgsweep
+    Vacuums that run go on. So does autovacuum. The hold ends by itself, or by pgsweep
     unhold.
     """
 

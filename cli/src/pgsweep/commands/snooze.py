@@ -26,7 +26,7 @@ def snooze(
 ) -> int:
     """Have pg_sweep leave a table alone for a while (sweep.snooze).
 
-    A vacuum that runs goes on. So does the core daemon. The snooze ends by itself, or with 0.
+    A vacuum that runs goes on. So does autovacuum. The snooze ends by itself, or with 0.
     """
     return show(target, partial(leave_alone, table=table, duration=duration), json)
 

@@ -12,7 +12,7 @@ from pgsweep.render import answers, as_json, reports
 
 @with_target
 def status(target: db.Target, watch: Watch = None, json: Json = False) -> int:
-    """Say in ten lines how pg_sweep is doing, or without it how the core daemon is doing.
+    """Say in ten lines how pg_sweep is doing, or without it how autovacuum is doing.
 
     The exit code is 0 if all is well, 1 if something needs attention, and 2 if that cannot be
     told.

@@ -1,4 +1,4 @@
-"""What `top` shows of the core daemon, concluded from core's views. All of it is pure."""
+"""What `top` shows of autovacuum, concluded from core's views. All of it is pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIRTY_COST = "vacuum_cost_page_dirty"
 
 
 def status(facts: CoreFacts, judged: Sequence[Judged]) -> CoreStatus:
-    """Return how the core daemon is doing."""
+    """Return how autovacuum is doing."""
     settings = facts.settings
     limit = _first_set(settings, "autovacuum_vacuum_cost_limit", "vacuum_cost_limit")
     delay = _first_set(settings, "autovacuum_vacuum_cost_delay", "vacuum_cost_delay")
@@ -99,7 +99,7 @@ def waiting(judged: Sequence[Judged], datid: int) -> tuple[Waiting, ...]:
                 "lane": table.lane,
                 "score": table.score,
                 "reason": table.reason,
-                "waiting_for": "lock" if table.decision == "locked" else "core daemon",
+                "waiting_for": "lock" if table.decision == "locked" else "autovacuum",
             }
         )
         for place, table in enumerate(due, start=1)

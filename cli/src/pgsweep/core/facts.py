@@ -99,7 +99,7 @@ class Lock:
 
 @dataclass(frozen=True)
 class Vacuum:
-    """A running vacuum, or a worker of the core daemon that does anything."""
+    """A running vacuum, or a worker of autovacuum that does anything."""
 
     pid: int
     datname: str | None
@@ -144,7 +144,7 @@ class RunningVacuum:
 
 @dataclass(frozen=True)
 class LastRun:
-    """When a table was vacuumed or analyzed last, by hand or by the core daemon."""
+    """When a table was vacuumed or analyzed last, by hand or by autovacuum."""
 
     relid: int
     schemaname: str

@@ -34,7 +34,7 @@ def no_heap(judged: Judged) -> Finding:
             6,
             "never vacuumed",
             "partitioned table",
-            f"{why}. Its partitions are vacuumed one by one. The core daemon never analyzes it",
+            f"{why}. Its partitions are vacuumed one by one. Autovacuum never analyzes it",
             f"ANALYZE {relation.sql_name};",
             "reads a sample of every partition",
         )

@@ -24,7 +24,7 @@ class Overview:
     daemon_on: bool
     workers: int
     max_workers: int
-    # the number of running vacuums, the core daemon's included
+    # the number of running vacuums, autovacuum's included
     vacuums: int
     # the number of tables of this database
     tables: int
@@ -37,7 +37,7 @@ class Overview:
 
 
 def overview(facts: CoreFacts) -> Overview:
-    """Return how the core daemon is doing."""
+    """Return how autovacuum is doing."""
     tables = [row.table for row in judge(facts) if row.relation.relkind in HEAPS]
     due = [table for table in tables if table.do_vacuum]
     late = [table for table in tables if compute.times_over(table) > compute.OVERDUE_TIMES]

@@ -193,7 +193,7 @@ def _decide(
 
 
 def switched_off(facts: CoreFacts, judged: Judged) -> str | None:
-    """Return what keeps the core daemon from vacuuming the table for its rows, or None."""
+    """Return what keeps autovacuum from vacuuming the table for its rows, or None."""
     if not boolean(facts.settings.get("track_counts"), True):
         return "track_counts is off"
     if not boolean(facts.settings.get("autovacuum"), True):

@@ -1,6 +1,6 @@
 """What VACUUM says about itself, in the server's log or to its client. Pure.
 
-The same text is written for the core daemon's vacuums and for pg_sweep's, and by
+The same text is written for autovacuum's vacuums and for pg_sweep's, and by
 VACUUM (VERBOSE), so figures taken from it compare like with like.
 """
 

@@ -149,7 +149,7 @@ def _servers(rows: Sequence[Row]) -> Iterator[Metric]:
     )
     yield from _each(
         "pgsweep_autovacuum_enabled",
-        "1 if the core daemon is on, which is the safety net.",
+        "1 if autovacuum is on, which is the safety net.",
         rows,
         lambda reading: reading.server.autovacuum,
     )

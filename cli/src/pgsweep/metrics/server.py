@@ -53,7 +53,7 @@ def server(reading: Reading) -> Iterator[Metric]:
     yield from gauge("pgsweep_server_in_recovery", "1 on a standby.", cluster.in_recovery)
     yield from gauge(
         "pgsweep_autovacuum_enabled",
-        "1 if the core daemon is on, which is the safety net.",
+        "1 if autovacuum is on, which is the safety net.",
         cluster.autovacuum,
     )
     yield from counter(

@@ -35,7 +35,6 @@ WAITS = {
     "checkpoint": "checkpoint",
     "standby": "standby",
     "database": "database",
-    "the core daemon": "core daemon",
     "sweep.mode": "mode",
 }
 

@@ -73,7 +73,7 @@ class Status:
     visits: int | None = None
     surveys: int | None = None
     visits_cpu_time: float | None = None
-    # Why vacuums are as rare as the core daemon's. None means that no standby loses queries to
+    # Why vacuums are as rare as autovacuum's. None means that no standby loses queries to
     # them.
     standby_conflicts: str | None = None
     # Growing tables whose vacuums come too late now. Pages that had left the cache before they
@@ -286,7 +286,7 @@ class IdRates:
 
 @dataclass(frozen=True)
 class CoreStatus:
-    """How the core daemon is doing, where there is no extension. Tables are this database's."""
+    """How autovacuum is doing, where there is no extension. Tables are this database's."""
 
     daemon_on: bool
     workers: int

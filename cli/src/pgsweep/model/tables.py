@@ -51,7 +51,7 @@ class Table:
     all_visible_pages: int | None
     xid_age: int | None
     mxid_age: int | None
-    # the ages at which the core daemon vacuums it in any case
+    # the ages at which autovacuum vacuums it in any case
     xid_limit: int | None
     mxid_limit: int | None
     score: float | None

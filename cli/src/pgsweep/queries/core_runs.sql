@@ -1,5 +1,5 @@
--- The last vacuum and the last analyze of each table of this database, by hand and by the core
--- daemon, the latest first. Statistics keep no more than these.
+-- The last vacuum and the last analyze of each table of this database, by hand and by autovacuum
+-- , the latest first. Statistics keep no more than these.
 SELECT c.oid AS relid, n.nspname::text AS schemaname, c.relname::text AS relname, r.command,
        r.started_by, r.ended_at, r.times
 FROM pg_class c

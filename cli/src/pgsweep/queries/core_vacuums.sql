@@ -1,4 +1,4 @@
--- Running vacuums of all databases, and the core daemon's workers whatever they do.
+-- Running vacuums of all databases, and autovacuum's workers whatever they do.
 SELECT a.pid, a.datname::text AS datname, v.relid, v.phase,
        a.backend_type IS NOT DISTINCT FROM 'autovacuum worker' AS is_worker,
        a.xact_start AS since, a.query

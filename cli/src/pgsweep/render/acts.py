@@ -71,7 +71,7 @@ def held(until: datetime, now: datetime, running: Sequence[Progress]) -> list[Te
             if ours == 1
             else Text(f"        {ours} vacuums of its own go on to the end")
         )
-    lines.append(Text("        the core daemon and VACUUM by hand are not held"))
+    lines.append(Text("        autovacuum and VACUUM by hand are not held"))
     return [*lines, _undo(command(*UNHOLD))]
 
 
@@ -107,7 +107,7 @@ def snoozed(
     lines = [_said(line)]
     if was:
         lines.append(Text(f"        it was snoozed until {text.moment(before, now)}"))
-    lines.append(Text("        the core daemon and VACUUM by hand are not held"))
+    lines.append(Text("        autovacuum and VACUUM by hand are not held"))
     return [*lines, *undo]
 
 
@@ -167,7 +167,7 @@ def cancelled(row: Progress, snooze: str | None, dbname: str) -> list[Text]:
     if row.started_by == "sweep" and not snooze:
         lines.append(Text("        pg_sweep tries the table again after 5 minutes"))
     elif row.started_by == "autovacuum":
-        lines.append(Text("        the core daemon tries the table again within its naptime"))
+        lines.append(Text("        autovacuum tries the table again within its naptime"))
     if row.relname is None:
         return lines
     there = [] if row.datname in (None, dbname) else ["-d", str(row.datname)]

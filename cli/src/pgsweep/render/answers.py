@@ -194,7 +194,7 @@ def blocker_lines(rows: Sequence[Blocker], now: datetime, width: int) -> list[Te
 
 
 def overview_lines(found: Overview, width: int) -> list[Text]:
-    """Return at most ten lines about how the core daemon is doing."""
+    """Return at most ten lines about how autovacuum is doing."""
     server = found.server
     role = "standby" if server.in_recovery else "primary"
     up = text.duration(server.now - server.started_at)

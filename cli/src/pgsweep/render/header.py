@@ -72,7 +72,7 @@ def _state_line(snapshot: Snapshot, ui: UiState, width: int) -> Text:
 
 
 def state(snapshot: Snapshot) -> list[Part]:
-    """Return how pg_sweep is doing, or the core daemon where there is no pg_sweep."""
+    """Return how pg_sweep is doing, or autovacuum where there is no pg_sweep."""
     server = snapshot.server
     parts = _extension(snapshot.status, snapshot) if snapshot.status else _core(snapshot.core)
     oldest = compute.oldest_database(snapshot.databases)
@@ -95,7 +95,7 @@ def _extension(status: Status, snapshot: Snapshot) -> list[Part]:
 
 
 def _core(core: CoreStatus | None) -> list[Part]:
-    """Return how the core daemon is doing."""
+    """Return how autovacuum is doing."""
     parts: list[Part] = [("no pg_sweep in this database", "bold cyan", 0)]
     if core is None:
         return parts
@@ -180,7 +180,7 @@ def _used(limit: Limit) -> str:
 
 
 def _cost_limit(core: CoreStatus) -> list[Part]:
-    """Return what the core daemon's workers may use together."""
+    """Return what autovacuum's workers may use together."""
     if core.read_mb_per_s is None or core.dirty_mb_per_s is None:
         return [("no cost limit", "", 0)]
     return [

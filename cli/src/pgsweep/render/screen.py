@@ -31,8 +31,8 @@ C          cancel the selected vacuum (asks; only with --act)
 < > =      slow it to half, let it hurry, release it (the same)
 r h q      read now, this help, quit
 
-WHO    sweep: pg_sweep · autovac: the core daemon · manual: somebody
-       antiwrap: the core daemon against wraparound
+WHO    sweep: pg_sweep · autovac: autovacuum · manual: somebody
+       antiwrap: autovacuum against wraparound
 READ DIRTY WAL  MB/s over the last seconds
 DONE   dim: of this phase, because the whole is not known
 COST   cost units (vacuum_cost_page_*), so far and per second

@@ -5,7 +5,7 @@ of it by CREATE DATABASE … STRATEGY FILE_COPY. That makes the runs alike, need
 CREATEDB, and leaves no page of the copy in shared buffers, clean or dirty. Limit and delay are
 set for our own session's VACUUM only. No setting of the server is changed.
 
-One vacuum has the whole limit. The core daemon would divide it among its workers.
+One vacuum has the whole limit. Autovacuum would divide it among its workers.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Experiment:
 def vacuum(session: LabSession, name: str, reporter: Reporter) -> vacuumlog.VacuumLine:
     """Vacuum one table and return what VACUUM says about it."""
     session.notices.clear()
-    # The core daemon's vacuums are never parallel.
+    # Autovacuum's vacuums are never parallel.
     session.run(f"VACUUM (VERBOSE, PARALLEL 0) {name}")
     reporter.tick()
     found = [vacuumlog.parse(notice) for notice in session.notices]

@@ -148,7 +148,7 @@ class Scratch:
     def _drop(self, name: str) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while self._exists(name):
-            # FORCE ends our own interrupted vacuum. It may not end the core daemon's worker. DROP
+            # FORCE ends our own interrupted vacuum. It may not end autovacuum's worker. DROP
             # without FORCE asks that worker to leave.
             if self._tried(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)") is None:
                 return

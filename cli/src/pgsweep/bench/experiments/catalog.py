@@ -136,7 +136,7 @@ def _who(lines: list[VacuumLine], measured: Measured) -> None:
     ours = sum(line.started_by == "sweep" for line in lines)
     if ours:
         measured.notes.append(
-            f"{ours} of the {len(lines)} vacuums were pg_sweep's, the others the core daemon's."
+            f"{ours} of the {len(lines)} vacuums were pg_sweep's, the others autovacuum's."
         )
 
 

@@ -26,7 +26,7 @@ from pgsweep.lab.pgbench import Pgbench
 from pgsweep.lab.vacuumlog import VacuumLine
 
 HOURS = 24
-# The core daemon comes once a naptime, which may be one hour here: looked at less often than
+# Autovacuum comes once a naptime, which may be one hour here: looked at less often than
 # that, a server would always be seen just before, or just after it.
 LOOKS_PER_HOUR = 6
 CLIENTS = 4
@@ -387,7 +387,7 @@ def _vacuums(lab: Lab, began: float, ended: float, measured: Measured) -> None:
     ours = sum(line.started_by == "sweep" for line in lines)
     if ours:
         measured.notes.append(
-            f"{ours} of the {len(lines)} vacuums were pg_sweep's, the others the core daemon's."
+            f"{ours} of the {len(lines)} vacuums were pg_sweep's, the others autovacuum's."
         )
 
 

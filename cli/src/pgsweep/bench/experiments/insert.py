@@ -149,7 +149,7 @@ def _remark(
     ours = sum(line.started_by == "sweep" for line in vacuums)
     if ours:
         measured.notes.append(
-            f"{ours} of the {len(vacuums)} vacuums were pg_sweep's, the others the core daemon's."
+            f"{ours} of the {len(vacuums)} vacuums were pg_sweep's, the others autovacuum's."
         )
     if transactions < 0.95 * wanted:
         measured.notes.append(

@@ -135,7 +135,7 @@ def _say_who(lab: Lab, found: Sequence[Reclaim], measured: Measured) -> None:
     total = deadrows.TABLES * len(found)
     if lab.library and by_sweep < total:
         measured.notes.append(
-            f"{total - by_sweep} of {total} tables were vacuumed by the core daemon, which was "
+            f"{total - by_sweep} of {total} tables were vacuumed by autovacuum, which was "
             "first there. Its workers divide the cost limit among themselves. pg_sweep's take "
             "what those leave of it."
         )

@@ -1,6 +1,6 @@
 """Garbage that comes slowly: rows of a large table are updated and deleted here and there.
 
-Half a percent of the rows an hour, for sixty hours that last half an hour: so the core daemon's
+Half a percent of the rows an hour, for sixty hours that last half an hour: so autovacuum's
 vacuum, at a fifth, comes once. The servers run side by side, under the same load. pg_sweep's
 clock goes as much faster (sweep.debug_clock_rate). What cannot be made faster is said in the
 scenario.
