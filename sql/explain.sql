@@ -153,10 +153,11 @@ SELECT CASE WHEN t.do_vacuum THEN 88 ELSE 28 END, 'due, but not in scope', 'the 
 WHERE t.decision = 'out of scope'
 $$;
 
--- The size of its file in bytes. NULL if it cannot be asked for.
+-- The size of its file in bytes. NULL if it cannot be had now: its lock is not waited for.
 CREATE FUNCTION sweep_internal.get_bytes(relation oid) RETURNS bigint
 LANGUAGE plpgsql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1ms'
 AS $$
 BEGIN
 	RETURN pg_relation_size(relation);
