@@ -15,6 +15,8 @@
  *
  * Tables are picked by their names: those that begin with "shard_" are hidden.
  *
+ * - Its access method "hollow" is heap, but for VACUUM, which does nothing and
+ *   tells the statistics nothing.
  * - other_engine_forbid() takes a part of shared memory away from the session,
  *   so that whoever looks there crashes.
  */
@@ -23,11 +25,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "access/heapam.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "commands/vacuum.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -220,6 +225,33 @@ other_engine_forbid(PG_FUNCTION_ARGS)
 	if (mprotect((void *) from, to - from, PROT_NONE) != 0)
 		elog(ERROR, "mprotect: %m");
 	PG_RETURN_VOID();
+}
+
+/* ----
+ * An access method
+ * ----
+ */
+
+#if PG_VERSION_NUM >= 190000
+#define PARAMS	const VacuumParams *
+#else
+#define PARAMS	struct VacuumParams *
+#endif
+
+static void
+vacuum_nothing(Relation rel, PARAMS params, BufferAccessStrategy strategy)
+{
+}
+
+PG_FUNCTION_INFO_V1(other_engine_hollow);
+Datum
+other_engine_hollow(PG_FUNCTION_ARGS)
+{
+	static TableAmRoutine hollow;
+
+	hollow = *GetHeapamTableAmRoutine();
+	hollow.relation_vacuum = vacuum_nothing;
+	PG_RETURN_POINTER(&hollow);
 }
 
 /* ----

@@ -41,6 +41,21 @@ like($explained, qr/the table is no heap: its access method is another its vacuu
 unlike($explained, qr/waits for the minimum interval/, 'and does not say that it waits for its turn');
 sql($node, 'ALTER DATABASE postgres RESET track_counts');
 
+# ---- a table whose VACUUM does nothing
+
+sql($node, <<"END");
+CREATE FUNCTION hollow(internal) RETURNS table_am_handler AS '$ENV{PG_SWEEP_OTHER_ENGINE}', 'other_engine_hollow' LANGUAGE C;
+CREATE ACCESS METHOD hollow TYPE TABLE HANDLER hollow;
+CREATE TABLE empty_vacuum (id int) USING hollow;
+INSERT INTO empty_vacuum SELECT generate_series(1, 5000);
+DELETE FROM empty_vacuum;
+SELECT pg_stat_force_next_flush();
+END
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'empty_vacuum' AND command = 'VACUUM'}, 'it is vacuumed');
+rounds($node, 30);
+is(sql($node, q{SELECT count(*) FROM sweep.runs WHERE relname = 'empty_vacuum' AND command = 'VACUUM'}), '1', 'once, though it stays due');
+like(sql($node, q{SELECT string_agg(cause, ';') FROM sweep.explain('empty_vacuum')}), qr/the table is no heap: its access method is hollow/, 'sweep.explain() says why');
+
 # ---- nothing is counted at all
 
 reload_with($node, track_counts => 'off');
