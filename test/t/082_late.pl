@@ -167,9 +167,10 @@ for my $i (1 .. 8)
 }
 poll_until($node, q{SELECT count(DISTINCT relname) = 8 FROM sweep.runs WHERE relname LIKE 'part%' AND outcome = 'done'}) or die 'not vacuumed';
 forget_frozen("part$_") for 1 .. 8;
-insert_pages("part$_", 140) for 1 .. 8;
+# in one transaction, or the first few would be too many already, and the last few not
+sql($node, join('; ', 'BEGIN', (map { "INSERT INTO part$_ SELECT i, repeat('x', 80) FROM generate_series(1, 140 * 70) i" } 1 .. 8), 'COMMIT'));
 poll_ok($node, q{SELECT count(*) = 8 FROM (SELECT relname FROM sweep.runs WHERE relname LIKE 'part%' AND outcome = 'done'
-	GROUP BY relname HAVING count(*) = 2) r}, '140 new pages in each of eight tables are too many together')
+	GROUP BY relname HAVING count(*) >= 2) r}, '140 new pages in each of eight tables are too many together')
   or diag(sql($node, q{SELECT relname, ins_since_vacuum, decision, reason FROM sweep.decisions WHERE relname LIKE 'part%'}));
 
 # ---- who is late says so
