@@ -282,12 +282,12 @@ read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 	{
 		ToastOwner *owner = hash_search(pass->toast_owners, &form->oid, HASH_FIND, NULL);
 
-		if (owner != NULL)
-		{
-			opts = opts ? opts : owner->opts;
-			own = owner->own;
-			c->rules.settings_of = owner->relid;
-		}
+		/* made since the first pass: what its table says is not known yet */
+		if (owner == NULL)
+			return;
+		opts = opts ? opts : owner->opts;
+		own = owner->own;
+		c->rules.settings_of = owner->relid;
 	}
 	c->rules.own = own;
 	fill(c, form, opts, user_catalog);
