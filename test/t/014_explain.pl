@@ -428,7 +428,7 @@ $session = session($node);
 my $blocker = $session->query_safe('SELECT pg_backend_pid()');
 $session->query_safe('BEGIN; SELECT pg_current_xact_id()');
 sql($node, 'SELECT pg_current_xact_id()');
-is($node->safe_psql('postgres', qq{SELECT count(*), bool_and(query IS NOT NULL AND usename IS NOT NULL) FROM sweep.blockers WHERE pid = $blocker},
+is($node->safe_psql('postgres', qq{SELECT count(DISTINCT pid), bool_and(query IS NOT NULL AND usename IS NOT NULL) FROM sweep.blockers WHERE pid = $blocker},
 	extra_params => [ '-U', 'watcher' ]), '1|t',
 	'a member of pg_monitor sees who blocks');
 is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM sweep.explain('secret')}, extra_params => [ '-U', 'watcher' ]), 't',
