@@ -67,12 +67,17 @@ sub last_reason
 		"SELECT reason FROM sweep.runs WHERE command = 'ANALYZE' AND relname = '$table' ORDER BY run_id DESC LIMIT 1");
 }
 
-# One statement in a session of its own, so that the statistics are there when it returns.
+# One statement, whose statistics are there when it returns. No worker comes meanwhile: it could
+# see rows that are not counted yet, and analyze the table once for them and once for the counters.
 sub change
 {
 	my ($query) = @_;
 
-	sql($node, $query);
+	sql($node, 'SELECT sweep.hold()');
+	poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'sweep worker'",
+		'no worker is there');
+	sql($node, "$query;\nSELECT pg_stat_force_next_flush()");
+	sql($node, "SELECT sweep.hold('0')");
 	return;
 }
 
@@ -151,9 +156,7 @@ sql($node, 'ANALYZE leaf0');
 two_visits('a leaf was analyzed');
 is(analyzes('top'), '2', 'the ANALYZE of a leaf, right after, is not a change');
 # a worker that comes in between would see changes in leaves that are just being analyzed
-sql($node, 'SELECT sweep.hold()');
-sql($node, 'ANALYZE top');
-sql($node, "SELECT sweep.hold('0')");
+change('ANALYZE top');
 two_visits('all were analyzed');
 is(analyzes('top', "started_by = 'sweep'"), '2', 'nor is that of the whole tree by a user');
 is(sql($node, "SELECT count(*) FROM pg_stat_user_tables WHERE relname LIKE 'leaf%' AND analyze_count > 0"),
