@@ -36,6 +36,9 @@ clamp(double x, double low, double high)
 #define INDEX_PART			0.25
 #define DOUBTFUL			0.75
 
+/* Indexes that cost so many times what the heap did, such as graphs, are known to the last run only. */
+#define DEAR				4
+
 static bool
 has_index_pass(const EstimateInput *in)
 {
@@ -64,7 +67,9 @@ most_cost(const EstimateInput *in)
 			return cost + (left + (1 + 2 * INDEX_PART) * (revisit + left)) * page;
 		case ESTIMATE_INDEXES:
 			indexes = 2 * INDEX_PART * revisit * page;
-			return cost + clamp(indexes - (double) in->phase_cost, 0, indexes) + revisit * page;
+			if ((double) in->phase_cost > clamp(DEAR * (cost - (double) in->phase_cost), indexes, INFINITY))
+				return -1;
+			return cost + indexes - clamp((double) in->phase_cost, 0, indexes) + revisit * page;
 		case ESTIMATE_HEAP:
 			return cost + clamp((double) (in->to_revisit - in->phase_dirtied), 0, revisit) * page;
 		default:

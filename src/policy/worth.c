@@ -351,6 +351,22 @@ worth_add_cost(Worth *w, double blocks)
 	w->costs++;
 }
 
+void
+worth_assume_cost(Worth *w, double pages)
+{
+	if (w->costs > 0)
+		return;
+	w->costs = 1;
+	w->cost = 2 * pages;
+	w->at_most = true;
+}
+
+void
+worth_add_replans(Worth *w, int sessions, int relations)
+{
+	w->cost += WORTH_REPLAN_BLKS * sessions * relations;
+}
+
 bool
 worth_is_lost(const Worth *w)
 {
@@ -381,8 +397,8 @@ worth_advice(const Worth *w, const WorthThreshold *t)
 		w->cold >= WORTH_COLD * w->changed && w->changed > 0)
 		return WORTH_VACUUM_EARLIER;
 	/* nothing that few scans could save makes up for a vacuum */
-	if (t->own && t->scale < WORTH_CORE_SCALE && w->cycle_known && w->cycle_taken < w->cost &&
-		w->taken < w->cost)
+	if (t->own && t->scale < WORTH_CORE_SCALE && !w->at_most && w->cycle_known &&
+		w->cycle_taken < w->cost && w->taken < w->cost)
 		return WORTH_VACUUM_LATER;
 	return WORTH_NO_ADVICE;
 }

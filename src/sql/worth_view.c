@@ -4,13 +4,18 @@
  *
  * Runs in any backend.  It counts its copy once more by the statistics of
  * now, so that it is up to date.  It takes AccessShareLock on pg_class and
- * pg_index, and the locks that candidates.c takes.
+ * pg_index, on pg_inherits where advice is given, and the locks that
+ * candidates.c takes.
  */
 #include "postgres.h"
 
+#include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "storage/procarray.h"
+#include "utils/lsyscache.h"
 
 #include "server/clock.h"
 #include "server/features.h"
@@ -34,15 +39,19 @@ typedef struct Shown
 	WorthRate	now;
 } Shown;
 
-/* Has it still the indexes that were counted? */
+/* Has it still the indexes that were counted?  How large are table and indexes? */
 static bool
-has_other_indexes(const WorthTable *t)
+has_other_indexes(const Shown *s, double *pages)
 {
+	const WorthIndexes *counted = &s->table.indexes;
 	Oid			oids[WORTH_INDEXES_LIMIT];
-	int64		pages[WORTH_INDEXES_LIMIT];
-	int			count = table_indexes(t->key.relid, WORTH_INDEXES_LIMIT, oids, pages);
+	int64		index_pages[WORTH_INDEXES_LIMIT];
+	int			count = table_indexes(s->table.key.relid, WORTH_INDEXES_LIMIT, oids, index_pages);
 
-	return count != t->indexes.count || memcmp(oids, t->indexes.oids, sizeof(Oid) * count) != 0;
+	*pages = s->c->row.pages;
+	for (int i = 0; i < count; i++)
+		*pages += (double) index_pages[i];
+	return count != counted->count || memcmp(oids, counted->oids, sizeof(Oid) * count) != 0;
 }
 
 /* What was counted up to this moment, unless a vacuum's own fetches may be in it. */
@@ -51,8 +60,9 @@ bring_up_to_date(Shown *s, TimestampTz now)
 {
 	WorthCounters counters;
 	double		dead_share;
+	double		pages;
 
-	s->stale = has_other_indexes(&s->table);
+	s->stale = has_other_indexes(s, &pages);
 	if (s->stale)
 	{
 		/* what was measured of other indexes tells nothing */
@@ -63,6 +73,7 @@ bring_up_to_date(Shown *s, TimestampTz now)
 			 worth_tables_read(&s->table, &counters, &dead_share))
 		worth_tables_count(&s->table, &counters, dead_share, now);
 	worth_settle(&s->table.worth);
+	worth_assume_cost(&s->table.worth, pages);
 	worth_rates(&s->table.worth, &s->clean, &s->now);
 }
 
@@ -82,8 +93,8 @@ describe_basis(const Shown *s, char *text)
 				 w->vacuumed ? "since the last vacuum" : "while there are hardly any dead rows");
 	else if (!s->clean.known)
 		snprintf(text, BASIS_LEN, "no vacuum of it was seen yet");
-	else if (w->costs == 0)
-		snprintf(text, BASIS_LEN, "%s. No vacuum tells what the next one costs", parts);
+	else if (w->at_most)
+		snprintf(text, BASIS_LEN, "%s. A vacuum that reads and dirties all of its pages, because none tells what it costs", parts);
 	else if (w->costs == 1)
 		snprintf(text, BASIS_LEN, "%s. Cost of the last vacuum", parts);
 	else
@@ -137,10 +148,20 @@ put_last_vacuum(Row *row, const Shown *s, TimestampTz now)
 	row_put_float(row, w->changed > 0 ? 100 * w->cold / w->changed : -1);
 }
 
+/* How many relations has the partitioned table that it is a partition of? */
+static int
+relations_of_tree(Oid relid)
+{
+	List	   *ancestors = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
+
+	return ancestors == NIL ? 1 : list_length(find_all_inheritors(llast_oid(ancestors), NoLock, NULL));
+}
+
 static const char *
 advice_of(const Shown *s)
 {
 	const Candidate *c = s->c;
+	Worth		worth = s->table.worth;
 	WorthThreshold t;
 
 	if (!c->rules.enabled)
@@ -151,7 +172,9 @@ advice_of(const Shown *s)
 	t.rows = Max(c->row.reltuples, 0);
 	t.dead = (double) c->counters.dead;
 	t.threshold = c->weight.thresholds.vacuum;
-	switch (worth_advice(&s->table.worth, &t))
+	if (worth_advice(&worth, &t) == WORTH_VACUUM_EARLIER)
+		worth_add_replans(&worth, CountDBBackends(MyDatabaseId), relations_of_tree(c->key.relid));
+	switch (worth_advice(&worth, &t))
 	{
 		case WORTH_VACUUM_EARLIER:
 			return "vacuum earlier: scale factor 0.05";

@@ -289,7 +289,7 @@ $session->query_safe(q{SET application_name = 'impatient'});
 $pid = $session->query_safe('SELECT pg_backend_pid()');
 $session->query_safe('BEGIN; LOCK TABLE slow_one IN ACCESS EXCLUSIVE MODE; ROLLBACK');
 explained('cancelled', 'slow_one', cause => 'its vacuums keep being cancelled', verdict => 'due, but waiting',
-	evidence => qr/^1 time since .*\. It is tried again at .*\. The last one was pid \d+ \(sweep\) after .*; gave way to pid $pid \(\w+, impatient, /,
+	evidence => qr/^1 time since .*\. It is tried again at .*\. The last one was pid \d+ \(sweep\) after .*; gave way to pid $pid \(\w+, impatient, .*\. All their work is lost: \d+ pages? read and \d+ \w+ of WAL written in 1 run$/s,
 	fix => qr/^VACUUM public\.slow_one;$/);
 $session->quit;
 poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'waits' AND outcome = 'done'}, 'the worker is free then');

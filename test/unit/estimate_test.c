@@ -252,6 +252,7 @@ static const Trace traces[] = {
 	{"exactly as much again", 10000, FIFTHS(2), FIFTHS(4), 10000, true, 15000, TWO_FIFTHS, true, 0.01},
 	{"half as much, dear indexes", 10000, FIFTHS(4), FIFTHS(5), FIFTHS(4), true, 60000, TWO_FIFTHS + 45000, true, 0.30},
 	{"as much, dear indexes", 10000, FIFTHS(2), FIFTHS(4), 10000, true, 90000, TWO_FIFTHS + 75000, true, 0.01},
+	{"few dead rows, a graph as index", 10000, 9900, 10000, 9900, true, 300000, 200 * PAGE_COST + 300000, true, 0.05},
 	{"half as much", 10000, FIFTHS(4), FIFTHS(5), FIFTHS(4), true, 10000, TWO_FIFTHS, true, 0.15},
 	{"a tenth as much, at the end", 10000, 9600, 10000, 9600, true, 15000, TWO_FIFTHS, true, 0.60},
 	{"new rows, as much again", 10000, 8000, 10000, 8000, false, 0, 2000 * PAGE_COST, false, 0.02},

@@ -320,6 +320,8 @@ costs(void)
 	worth_add_cost(&w, 300);
 	tap_is_double(w.cost, 200, "the last one counts half", "");
 	tap_is_int(w.costs, 2, "of how many", "");
+	worth_assume_cost(&w, 999);
+	tap_is_double(w.cost, 200, "nothing is assumed where vacuums tell", "");
 }
 
 static void
@@ -368,6 +370,26 @@ advice(void)
 		tap_is_int(worth_advice(&w, &small), WORTH_NO_ADVICE, "advice", "now they took more");
 		w.costs = 0;
 		tap_is_int(worth_advice(&w, &usual), WORTH_NO_ADVICE, "advice", "without a cost");
+	}
+
+	/* several hundred reads are lost, and no vacuum tells what the next one costs */
+	{
+		WorthThreshold small = {0.05, true, 100000, 100, 5050};
+		Worth		w = vacuumed(0);
+
+		w.costs = 0;
+		w.changed = w.cold = 1000;
+		add(&w, 1000, 3, 3, 0.1);
+		worth_assume_cost(&w, 50);
+		tap_is_double(w.cost, 100, "every page is read and dirtied", "");
+		tap_is_int(worth_advice(&w, &usual), WORTH_VACUUM_EARLIER, "advice", "more is lost than a vacuum can cost");
+		worth_add_replans(&w, 1, 1);
+		tap_is_int(worth_advice(&w, &usual), WORTH_VACUUM_EARLIER, "advice", "one session plans again");
+		worth_add_replans(&w, 10, 200);
+		tap_is_int(worth_advice(&w, &usual), WORTH_NO_ADVICE, "advice", "ten sessions plan again, with 200 partitions");
+		worth_begin_again(&w);
+		worth_begin_again(&w);
+		tap_is_int(worth_advice(&w, &small), WORTH_NO_ADVICE, "advice", "what it costs at most is no reason for fewer");
 	}
 }
 
