@@ -372,7 +372,10 @@ advice(void)
 		tap_is_int(worth_advice(&w, &usual), WORTH_NO_ADVICE, "advice", "without a cost");
 	}
 
-	/* several hundred reads are lost, and no vacuum tells what the next one costs */
+	/*
+	 * several hundred reads are lost, and no vacuum tells what the next one
+	 * costs
+	 */
 	{
 		WorthThreshold small = {0.05, true, 100000, 100, 5050};
 		Worth		w = vacuumed(0);
