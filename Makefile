@@ -91,14 +91,14 @@ demo:
 	@tools/setup build demo >&2
 	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
 	@tools/install >&2
-	@venv=$$(tools/venv) && "$$venv/bin/pgsweep" demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(JSON),--json)
+	@venv=$$(tools/venv) && PYTHONPATH=bench "$$venv/bin/python" -m pgsweep_bench demo $(if $(SECONDS),--seconds $(SECONDS)) $(if $(JSON),--json)
 
-# OUTPUT=FILE RESUME=FILE; BENCH_FLAGS for all other options of pgsweep bench
+# OUTPUT=FILE RESUME=FILE; BENCH_FLAGS for all other options, see bench/README.md
 bench bench-smoke:
 	@tools/setup build demo >&2
 	@$(MAKE) --no-print-directory --silent all PG_CONFIG="$$(tools/pg-config)" >&2
 	@tools/install >&2
-	@venv=$$(tools/venv bench) && "$$venv/bin/pgsweep" bench all $(if $(filter bench-smoke,$@),day --smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
+	@venv=$$(tools/venv bench) && PYTHONPATH=bench "$$venv/bin/python" -m pgsweep_bench run all $(if $(filter bench-smoke,$@),day --smoke) $(if $(OUTPUT),--output $(OUTPUT)) \
 		$(if $(RESUME),--resume $(RESUME)) $(BENCH_FLAGS)
 
 ifneq ($(PG),)

@@ -3,7 +3,7 @@
 Each measurement is an executable of its own beside this file. All of them take
 --pg-config, --json and --keep. A run of none of them touches an existing server. The
 servers run as an ordinary user, in a private folder that is removed at the end, after
-Ctrl-C and after kill -9 as well (see pgsweep.lab.server, which is used here).
+Ctrl-C and after kill -9 as well (see pgsweep_bench.servers.server, which is used here).
 
 A measurement needs the Python environment of the command. tools/venv makes it when it is not
 there.
@@ -61,7 +61,7 @@ import psycopg  # noqa: E402
 
 from pgsweep.errors import PgsweepError  # noqa: E402
 from pgsweep.interrupts import Interrupted, Interrupts  # noqa: E402
-from pgsweep.lab.server import (  # noqa: E402
+from pgsweep_bench.servers.server import (  # noqa: E402
     SUPERUSER,
     ThrowawayServer,
     default_pg_config,

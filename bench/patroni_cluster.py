@@ -26,8 +26,8 @@ import psycopg
 
 from pgsweep.errors import PgsweepError
 from pgsweep.fleet import http
-from pgsweep.lab import watchdog
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, free_port
+from pgsweep_bench.servers import watchdog
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, free_port
 
 if TYPE_CHECKING:
     from pgsweep.interrupts import Interrupts

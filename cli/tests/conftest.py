@@ -13,10 +13,14 @@ from typing import Any
 
 import pytest
 
+import pgsweep_bench.__main__
 from pgsweep import cli
-from pgsweep.lab.server import ThrowawayServer, default_pg_config, extension_is_installed
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, extension_is_installed
 
 PATIENCE_S = 60.0
+
+# What a test starts finds the experiments, too.
+os.environ["PYTHONPATH"] = str(Path(__file__).parents[2] / "bench")
 
 STUB = (Path(__file__).parent / "stub.sql").read_text()
 
@@ -55,10 +59,26 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def pgsweep(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Pgsweep:
     """Call the command as from a shell, in this process."""
 
+    return caller(cli.main, capsys, monkeypatch)
+
+
+@pytest.fixture
+def bench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Pgsweep:
+    """Call the command line of the experiments, in this process."""
+    return caller(pgsweep_bench.__main__.main, capsys, monkeypatch)
+
+
+def caller(
+    main: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Pgsweep:
+    """Return what calls a command line in this process."""
+
     def call(*arguments: str) -> Result:
         monkeypatch.setattr(sys, "argv", ["pgsweep", *arguments])
         with pytest.raises(SystemExit) as exit_info:
-            cli.main()
+            main()
         captured = capsys.readouterr()
         code = exit_info.value.code
         assert isinstance(code, int)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgsweep.lab.server import ThrowawayServer
+from pgsweep_bench.servers.server import ThrowawayServer
 
 DBNAME = "planted"
 SAID = "planted code"

@@ -1,11 +1,11 @@
-"""Made-up results of `pgsweep bench`: every verdict, a seed's figures, lines over time."""
+"""Made-up results of experiments: every verdict, a seed's figures, lines over time."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from pgsweep.bench.result import Experiment, Machine, Metric, Result, Said, Series, Variant
+from pgsweep_bench.result import Experiment, Machine, Metric, Result, Said, Series, Variant
 
 # A name that would be a script or break a table if anybody forgot to escape it.
 NASTY = '<script>alert(1)</script> | `x` & "y"'

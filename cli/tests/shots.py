@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 import browser
 from conftest import write
 from fleets import black_hole
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving
 
 SETTINGS = {

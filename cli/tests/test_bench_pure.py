@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pgsweep.bench import (
+from pgsweep.errors import UsageError
+from pgsweep.lab import progress
+from pgsweep_bench import (
     experiments,
     request,
     scenario,
@@ -22,7 +24,7 @@ from pgsweep.bench import (
     summary,
     verdict,
 )
-from pgsweep.bench.result import (
+from pgsweep_bench.result import (
     Better,
     Experiment,
     Kind,
@@ -33,8 +35,6 @@ from pgsweep.bench.result import (
     Series,
     Variant,
 )
-from pgsweep.errors import UsageError
-from pgsweep.lab import progress
 
 Samples = tuple[float, ...]
 
@@ -231,7 +231,7 @@ def _change(*path: str | int, to: object) -> Callable[[Any], None]:
     ("change", "message"),
     [
         (_change("format", to=99), "has format 99"),
-        (_change("format", to=None), "is no result of pgsweep bench"),
+        (_change("format", to=None), "is no result of an experiment"),
         (_change("machine", to=None), '"machine" is missing'),
         (_change("experiments", 0, "seconds", to="long"), "'long' is not a number"),
         (_change("experiments", 0, "variants", to={}), "'{}' is not a list"),

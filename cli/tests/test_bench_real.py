@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from conftest import Pgsweep, needs_extension
-from pgsweep.bench import store
-from pgsweep.bench.experiments import cost
-from pgsweep.lab.host import DATABASE
-from pgsweep.lab.server import ThrowawayServer
+from pgsweep_bench import store
+from pgsweep_bench.experiments import cost
+from pgsweep_bench.servers.host import DATABASE
+from pgsweep_bench.servers.server import ThrowawayServer
 
 pytestmark = [pytest.mark.server, needs_extension]
 
@@ -24,11 +24,11 @@ TINY = ("--seconds", "1", "--scale", "0.02", "--repeats", "1")
 
 
 class Bench:
-    """A `pgsweep bench` in a process of its own."""
+    """A run of experiments in a process of its own."""
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pgsweep", "bench", *arguments],
+            [sys.executable, "-m", "pgsweep_bench", "run", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -51,8 +51,8 @@ class Bench:
                 parent = (path / "stat").read_text().rpartition(")")[2].split()[1]
             except OSError:
                 continue  # it has just ended
-            if "pgsweep.lab.watchdog" in words and int(parent) == self.process.pid:
-                found.append(Path(words[words.index("pgsweep.lab.watchdog") + 1]))
+            if words[1:2] and words[1].endswith("/watchdog.py") and int(parent) == self.process.pid:
+                found.append(Path(words[2]))
         return found
 
     def end(self) -> tuple[int, str, str]:
@@ -140,14 +140,14 @@ def dsn_of(server: ThrowawayServer) -> str:
 
 
 def test_existing_server(
-    pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Pgsweep, stub: ThrowawayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "result.json"
     # With a higher limit there are fewer naps. How long the vacuums take is not checked.
     monkeypatch.setattr(cost, "LIMIT", 10 * cost.LIMIT)
     monkeypatch.setattr(cost, "RATE", 10 * cost.RATE)
     arguments = ("--dsn", dsn_of(stub), "--output", str(path))
-    result = pgsweep("bench", "cost", "--seconds", "1", *arguments)
+    result = bench("run", "cost", "--seconds", "1", *arguments)
     assert result.code == 0, result.err
     (variant,) = store.load(path).experiments[0].variants
     # The stub has schema sweep, but not the library.
@@ -158,7 +158,7 @@ def test_existing_server(
 
     stub.psql("postgres", f"CREATE DATABASE {DATABASE}")
     try:
-        result = pgsweep("bench", "cost", *arguments[:2], "--output", str(tmp_path / "2.json"))
+        result = bench("run", "cost", *arguments[:2], "--output", str(tmp_path / "2.json"))
         assert result.code == 2
         assert f'database "{DATABASE}" exists on that server; hint: ' in result.err
         assert stub.psql("postgres", EXISTS).strip() == "t"
@@ -184,16 +184,16 @@ EXISTS = f"SELECT EXISTS (SELECT FROM pg_database WHERE datname = '{DATABASE}')"
     ],
 )
 def test_wrong_usage(
-    pgsweep: Pgsweep,
+    bench: Pgsweep,
     arguments: tuple[str, ...],
     message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = pgsweep("bench", *arguments)
+    result = bench("run", *arguments)
     assert result.code == 2
-    assert result.err.splitlines()[-1].startswith("pgsweep: error: ")
+    assert result.err.splitlines()[-1].startswith("pgsweep_bench: error: ")
     assert message in result.err
     assert list(tmp_path.iterdir()) == []
 
@@ -206,9 +206,9 @@ def test_wrong_usage(
         ("sweep.min_intervals=3", 'there is no setting "sweep.min_intervals"'),
     ],
 )
-def test_wrong_setting(pgsweep: Pgsweep, tmp_path: Path, setting: str, message: str) -> None:
+def test_wrong_setting(bench: Pgsweep, tmp_path: Path, setting: str, message: str) -> None:
     path = tmp_path / "result.json"
-    result = pgsweep("bench", "insert", *TINY, "--set", setting, "--output", str(path))
+    result = bench("run", "insert", *TINY, "--set", setting, "--output", str(path))
     assert result.code == 2
     assert message in result.err
     assert not path.exists()

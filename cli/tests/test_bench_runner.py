@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from pgsweep.bench import experiments, runner, scenario, store
-from pgsweep.bench.lab import Measured, Options, Turns
-from pgsweep.bench.request import Request
-from pgsweep.bench.scenario import VariantSpec
 from pgsweep.errors import ServerError, UsageError
 from pgsweep.interrupts import Interrupted
+from pgsweep_bench import experiments, runner, scenario, store
+from pgsweep_bench.lab import Measured, Options, Turns
+from pgsweep_bench.request import Request
+from pgsweep_bench.scenario import VariantSpec
 
 STOCK, SWEEP = VariantSpec("stock", "Stock"), VariantSpec("sweep", "Ours", library=True)
 BASE = replace(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pgsweep.errors import ServerError
-from pgsweep.lab import pgbench, vacuumlog
+from pgsweep.lab import vacuumlog
+from pgsweep_bench.servers import pgbench
 
 LOG_15 = """automatic vacuum of table "pgsweep_bench.public.history": index scans: 1
 pages: 2 removed, 753901 remain, 151589 scanned (20.11% of total)

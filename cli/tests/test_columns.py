@@ -16,7 +16,7 @@ import pytest
 
 from conftest import needs_extension
 from pgsweep import model, queries
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 
 pytestmark = [pytest.mark.server, needs_extension]
 

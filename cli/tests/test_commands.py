@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Pgsweep
 from pgsweep import __version__, model
-from pgsweep.lab.server import ThrowawayServer
+from pgsweep_bench.servers.server import ThrowawayServer
 
 pytestmark = pytest.mark.server
 

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import Pgsweep
 from pgsweep.completion import in_time, plain_names
-from pgsweep.lab.server import ThrowawayServer, free_port
+from pgsweep_bench.servers.server import ThrowawayServer, free_port
 
 PATIENCE_S = 60.0
 

@@ -17,7 +17,7 @@ import pytest
 import planted
 from conftest import Pgsweep, Result, until, write
 from pgsweep import db, errors, queries
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
 
@@ -565,7 +565,7 @@ def test_progress(ask: Ask, core: ThrowawayServer) -> None:
     [
         *(("status",), ("progress",), ("runs",), ("databases",), ("tables",), ("queue",)),
         *(("decisions",), ("audit",), ("explain",), ("explain", "pg_class"), ("blockers",)),
-        *(("budget",), ("doctor",), ("check",), ("trial",), ("simulate",), ("report", "--live")),
+        *(("budget",), ("doctor",), ("check",), ("trial",), ("simulate",), ("report",)),
         *(("hold", "1 h"), ("unhold",), ("vacuum", "pg_class"), ("snooze", "pg_class", "1 h")),
         *(("set", "pg_class", "min_interval=7s"), ("cancel", "1", "--yes"), ("fleet",)),
     ],

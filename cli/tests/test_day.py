@@ -10,15 +10,17 @@ import pytest
 
 import results
 from conftest import needs_extension
-from pgsweep.bench import runner, scenario, transactions
-from pgsweep.bench.experiments import day
-from pgsweep.bench.lab import Options
-from pgsweep.bench.request import Plan, Request, expected_s, names_of
-from pgsweep.bench.result import Experiment, Series, Variant
-from pgsweep.bench.transactions import Done
-from pgsweep.lab.server import default_pg_config
 from pgsweep.lab.vacuumlog import VacuumLine
-from pgsweep.report import bench_model, bench_page, day_plot
+from pgsweep_bench import runner, scenario, transactions
+from pgsweep_bench.experiments import day
+from pgsweep_bench.lab import Options
+from pgsweep_bench.report import day_plot
+from pgsweep_bench.report import model as bench_model
+from pgsweep_bench.report import page as bench_page
+from pgsweep_bench.request import Plan, Request, expected_s, names_of
+from pgsweep_bench.result import Experiment, Series, Variant
+from pgsweep_bench.servers.server import default_pg_config
+from pgsweep_bench.transactions import Done
 
 SERVERS = ("stock", "sweep")
 LOG = """0 1 1500 0 1000 500000 200

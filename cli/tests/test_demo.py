@@ -23,17 +23,19 @@ PATIENCE_S = 60.0
 
 # It runs as the command does, but on smaller tables. What these tests check needs no size.
 SMALL = """
-from pgsweep import cli, workload
+from pgsweep_bench import workload
+from pgsweep_bench.__main__ import main
 workload.SCALE = 1
 workload.PREPARE = workload.PREPARE.replace("00000)", "0000)")
 workload.PREPARE_CORE = workload.PREPARE_CORE.replace("150000)", "15000)")
-cli.main()
+main()
 """
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", SMALL, "demo", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
 
 
 def folder_of(process: subprocess.Popen[str]) -> Path:

@@ -12,8 +12,8 @@ import pytest
 
 from conftest import needs_extension
 from pgsweep import db, errors
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
 from pgsweep.watcher import Watcher
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 
 pytestmark = [pytest.mark.server, needs_extension]
 

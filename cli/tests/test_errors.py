@@ -12,9 +12,9 @@ import pytest
 
 from conftest import Pgsweep, Result
 from pgsweep import db, errors
-from pgsweep.lab.host import ExistingHost
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 from pgsweep.lab.session import LabSession
+from pgsweep_bench.servers.host import ExistingHost
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 from poolers import pooler
 
 pytestmark = pytest.mark.server
@@ -28,7 +28,7 @@ def refused(result: Result, *fragments: str) -> None:
     """Check the form of an error, and what it says."""
     assert result.code == 2
     assert result.out == ""
-    assert result.err.startswith("pgsweep: error: ")
+    assert result.err.startswith(("pgsweep: error: ", "pgsweep_bench: error: "))
     assert result.err.count("\n") == 1
     assert "Traceback" not in result.err
     for fragment in (*fragments, "; hint: "):
@@ -311,14 +311,14 @@ def test_a_lost_connection(stub: ThrowawayServer) -> None:
             assert len(fresh.progress()) == 6
 
 
-def test_pg_config_missing(pgsweep: Pgsweep) -> None:
-    result = pgsweep("demo", "--json", "--pg-config", "/nonexistent/pg_config")
+def test_pg_config_missing(bench: Pgsweep) -> None:
+    result = bench("demo", "--json", "--pg-config", "/nonexistent/pg_config")
     refused(result, 'could not run "/nonexistent/pg_config"')
 
 
-def test_demo_without_the_extension(pgsweep: Pgsweep, tmp_path: Path) -> None:
+def test_demo_without_the_extension(bench: Pgsweep, tmp_path: Path) -> None:
     config = tmp_path / "pg_config"
     config.write_text(f"#!/bin/sh\necho {tmp_path}\n")
     config.chmod(0o755)
-    result = pgsweep("demo", "--json", "--pg-config", str(config))
+    result = bench("demo", "--json", "--pg-config", str(config))
     refused(result, 'extension "pg_sweep" is not installed', "make install")

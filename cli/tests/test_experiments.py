@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from conftest import needs_extension
-from pgsweep.bench import runner, scenario, tpcdata
-from pgsweep.bench.experiments import cleaner, limit, tpcds
-from pgsweep.bench.lab import Options
-from pgsweep.bench.request import Request
-from pgsweep.bench.result import Experiment
 from pgsweep.errors import UsageError
 from pgsweep.fit import fit
 from pgsweep.lab import deadrows, pagecache
-from pgsweep.lab.server import default_pg_config
 from pgsweep.lab.vacuumlog import VacuumLine
+from pgsweep_bench import runner, scenario, tpcdata
+from pgsweep_bench.experiments import cleaner, limit, tpcds
+from pgsweep_bench.lab import Options
+from pgsweep_bench.request import Request
+from pgsweep_bench.result import Experiment
+from pgsweep_bench.servers.server import default_pg_config
 
 needs_duckdb = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in tpcdata.PACKAGES),

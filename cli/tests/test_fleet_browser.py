@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from conftest import needs_extension, write
 from fleets import black_hole
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving
 from test_web_browser import (
     DESK,

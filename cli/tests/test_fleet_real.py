@@ -23,8 +23,8 @@ from pgsweep.db import Session, Target, connect
 from pgsweep.fleet import reader
 from pgsweep.fleet.providers import Choice
 from pgsweep.fleet.seats import Seats
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 from pgsweep.page import Page
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = [pytest.mark.server, needs_extension]
 

@@ -16,11 +16,11 @@ from pgsweep import db, errors
 from pgsweep.commands.top import _node_session
 from pgsweep.fleet.lookout import Lookout
 from pgsweep.fleet.providers import Choice
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
 from pgsweep.serve.fleet_views import key
 from pgsweep.tui.app import TopApp
 from pgsweep.tui.fleet_app import FleetApp
 from pgsweep.tui.fleet_state import FleetUi
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving, value
 
 pytestmark = [pytest.mark.server, needs_extension]

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Pgsweep, needs_extension
 from pgsweep import names
-from pgsweep.lab.server import ThrowawayServer, default_pg_config, extension_is_installed
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, extension_is_installed
 
 HOSTILE = 'a\x1b[2J"<b>|[red]\n\u202e'
 
@@ -144,7 +144,7 @@ def test_every_command(
         assert pgsweep(*command, "--json", *flags).json() is not None
     if has_extension:
         page = tmp_path / "report.html"
-        made = pgsweep("report", "--live", "-o", str(page), *flags)
+        made = pgsweep("report", "-o", str(page), *flags)
         assert made.code == 0, made.err
         assert "<b>" not in page.read_text()
         assert "\x1b" not in page.read_text()

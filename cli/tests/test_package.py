@@ -16,11 +16,14 @@ from zipfile import ZipFile
 
 import pytest
 
-import results
 from conftest import Pgsweep
 from pgsweep import extras
-from pgsweep.bench import store
-from pgsweep.lab.server import default_pg_config, ordinary_user, pg_config_value
+from pgsweep_bench.servers.server import (
+    ThrowawayServer,
+    default_pg_config,
+    ordinary_user,
+    pg_config_value,
+)
 
 CLI = Path(__file__).parents[1]
 # None in sys.modules keeps what the extras bring from being imported or found.
@@ -70,21 +73,13 @@ def call(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(installed, COMMAND, *arguments)
 
 
-@pytest.fixture
-def result(tmp_path: Path) -> str:
-    """A file that pgsweep bench could have written."""
-    file = tmp_path / "result.json"
-    store.save(results.result(), file)
-    return str(file)
-
-
 @needs_hatchling
-def test_the_wheel_has_what_it_needs_and_no_tpcds(installed: Path) -> None:
+def test_the_wheel_has_what_it_needs_and_no_experiment(installed: Path) -> None:
     files = {str(file.relative_to(installed)) for file in installed.rglob("*") if file.is_file()}
-    needed = ("queries/status.sql", "report/templates/bench.html.j2", "bench/scenarios/cost.toml")
+    needed = ("queries/status.sql", "report/templates/live.html.j2")
     for name in needed:
         assert f"pgsweep/{name}" in files
-    assert not [name for name in files if "tpc" in name and name.endswith(".py")]
+    assert not [name for name in files if "bench" in name]
     requirements = [
         line.partition(": ")[2]
         for line in next(installed.glob("*.dist-info/METADATA")).read_text().splitlines()
@@ -113,15 +108,15 @@ def test_top_is_drawn_without_any_extra(installed: Path) -> None:
 
 
 @needs_hatchling
-def test_markdown_needs_no_extra(installed: Path, result: str) -> None:
-    said = call(installed, "report", "--markdown", result)
+def test_markdown_needs_no_extra(installed: Path, stub: ThrowawayServer) -> None:
+    said = call(installed, "report", "--markdown", *stub.flags("stub"))
     assert said.returncode == 0, said.stderr
     assert "|" in said.stdout
 
 
 @needs_hatchling
-def test_what_is_missing_is_said(installed: Path, result: str) -> None:
-    said = call(installed, "report", result)
+def test_what_is_missing_is_said(installed: Path) -> None:
+    said = call(installed, "report")
     assert said.returncode == 2
     assert "not installed: vl_convert" in said.stderr
     assert "pip install 'pgsweep[report]'" in said.stderr
@@ -130,9 +125,6 @@ def test_what_is_missing_is_said(installed: Path, result: str) -> None:
     assert said.returncode == 2
     assert "not installed: starlette, uvicorn" in said.stderr
     assert "pip install 'pgsweep[serve]'" in said.stderr
-    said = run(installed, "from pgsweep.bench import experiments; experiments.load('tpcds')")
-    assert said.returncode == 1
-    assert "experiment tpcds is not part of this installation" in said.stderr.splitlines()[-1]
 
 
 def test_svg_is_refused_before_anything_is_measured(

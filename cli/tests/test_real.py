@@ -11,8 +11,8 @@ import pytest
 
 from conftest import Pgsweep, needs_extension, write
 from pgsweep import compute, db, model
-from pgsweep.lab.server import ThrowawayServer, default_pg_config, free_port
 from pgsweep.watcher import Watcher
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = [pytest.mark.server, needs_extension]
 
@@ -317,7 +317,7 @@ def test_the_last_hour_and_day_are_of_all_runs(pgsweep: Pgsweep) -> None:
         flags = server.flags("postgres")
         hour = pgsweep("status", "--json", *flags).json()["last_hour"]
         assert hour["runs"] >= 401
-        found = pgsweep("report", "--live", "--markdown", *flags)
+        found = pgsweep("report", "--markdown", *flags)
         assert found.code == 0, found.err
         counted = dict(
             line.strip("| ").split(" | ")[:2]

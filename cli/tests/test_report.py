@@ -14,9 +14,12 @@ import pytest
 
 import results
 from conftest import Pgsweep
-from pgsweep.bench import store, verdict
-from pgsweep.bench.result import Result
-from pgsweep.report import bench_model, bench_page, bench_plots, markdown, palette, words
+from pgsweep.report import palette
+from pgsweep_bench import store, verdict
+from pgsweep_bench.report import markdown, plots, words
+from pgsweep_bench.report import model as bench_model
+from pgsweep_bench.report import page as bench_page
+from pgsweep_bench.result import Result
 
 WORSENED = {**results.SAMPLES["sweep"], "freeze": (70000.0, 71000.0), "wal": (200.0,)}
 
@@ -116,7 +119,7 @@ def test_numbers(value: float, text: str) -> None:
 
 def test_words_of_bars() -> None:
     def said(verdict: str, times: float | None, infinite: float = 0.0) -> str:
-        return bench_plots.words(bench_plots.Bar("x", "", verdict, times, infinite))
+        return plots.words(plots.Bar("x", "", verdict, times, infinite))
 
     assert said("worse", 0.5) == "▼ 2.00× worse"
     assert said("better", 31.2) == "▲ 31× better"
@@ -127,8 +130,8 @@ def test_words_of_bars() -> None:
 
 def test_a_long_line_keeps_its_peaks() -> None:
     points = [(float(i), 9999.0 if i == 5003 else float(i % 7)) for i in range(10_000)]
-    kept = bench_plots.thinned(points)
-    assert len(kept) <= bench_plots.MOST_POINTS
+    kept = plots.thinned(points)
+    assert len(kept) <= plots.MOST_POINTS
     assert (5003.0, 9999.0) in kept
     assert kept == sorted(kept)
 
@@ -262,31 +265,29 @@ def test_words_of_differences() -> None:
     assert words.capital("rows read") == "Rows read"
 
 
-def test_files(pgsweep: Pgsweep, file: Path, tmp_path: Path) -> None:
+def test_files(bench: Pgsweep, file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    found = pgsweep("report", str(file), "--output", str(page))
+    found = bench("report", str(file), "--output", str(page))
     assert (found.code, found.out) == (0, "")
     assert page.read_text().startswith("<!doctype html>")
-    found = pgsweep("report", str(file), "--markdown")
+    found = bench("report", str(file), "--markdown")
     assert found.code == 0
     assert "▼ worse, 30 % more" in found.out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["page.html", "result.json"]
 
 
-def test_errors_are_one_line(pgsweep: Pgsweep, file: Path, tmp_path: Path) -> None:
+def test_errors_are_one_line(bench: Pgsweep, file: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text(json.dumps({"format": 1}))
     for arguments in (
-        (),
         (str(broken),),
         (str(tmp_path / "none.json"),),
         (str(file), "-o", str(tmp_path / "no" / "folder.html")),
-        ("--live", "a", "b"),
     ):
-        found = pgsweep("report", *arguments)
+        found = bench("report", *arguments)
         assert found.code == 2, arguments
         assert found.err.count("\n") == 1
-        assert found.err.startswith("pgsweep: error: ")
+        assert found.err.startswith("pgsweep_bench: error: ")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ import pytest
 import browser
 import results
 import samples
-from pgsweep.report import bench_model, bench_page, live_page
+from pgsweep.report import live_page
+from pgsweep_bench.report import model as bench_model
+from pgsweep_bench.report import page as bench_page
 from test_day import a_day
 from test_report_live import day, run
 

@@ -13,7 +13,6 @@ import pytest
 import samples
 from conftest import Pgsweep, needs_extension
 from pgsweep import compute
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
 from pgsweep.model import (
     CountedHour,
     Day,
@@ -26,6 +25,7 @@ from pgsweep.model import (
     Span,
 )
 from pgsweep.report import live_model, live_page, live_span, live_sums, markdown
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 from samples import NOW
 
 
@@ -363,16 +363,10 @@ def test_a_day_of_the_past() -> None:
 def test_a_time_that_is_none(
     pgsweep: Pgsweep, stub: ThrowawayServer, since: str, said: str
 ) -> None:
-    found = pgsweep("report", "--live", "--markdown", f"--since={since}", *stub.flags("stub"))
+    found = pgsweep("report", "--markdown", f"--since={since}", *stub.flags("stub"))
     assert found.code == 2
     assert said in found.err
     assert "--since '7 days'" in found.err
-
-
-def test_since_is_of_a_server(pgsweep: Pgsweep) -> None:
-    found = pgsweep("report", "x.json", "--since", "7 days")
-    assert found.code == 2
-    assert "--live" in found.err
 
 
 @pytest.mark.server
@@ -384,7 +378,7 @@ def test_a_real_span(pgsweep: Pgsweep) -> None:
         server.psql("postgres", "VACUUM mine")
         for since in ("2 h", "7 days", "2020-01-01", "2020-01-01 12:00+02"):
             flags = server.flags("postgres")
-            found = pgsweep("report", "--live", "--markdown", "--since", since, *flags)
+            found = pgsweep("report", "--markdown", "--since", since, *flags)
             assert found.code == 0, found.err
             assert "By the hour" in found.out
             assert "| postgres.mine |" in found.out
@@ -395,16 +389,16 @@ def test_the_views(pgsweep: Pgsweep, stub: ThrowawayServer, tmp_path: Path) -> N
     flags = list(stub.flags("stub"))
     flags[flags.index("-U") + 1] = "watcher"
     page = tmp_path / "live.html"
-    found = pgsweep("report", "--live", *flags, "--output", str(page))
+    found = pgsweep("report", *flags, "--output", str(page))
     assert found.code == 0, found.err
     assert page.read_text().count("<figure") == 3
-    found = pgsweep("report", "--live", "--markdown", *flags[:-2], "stub")
+    found = pgsweep("report", "--markdown", *flags[:-2], "stub")
     assert found.code == 0, found.err
     assert "| bench.events |" in found.out
     assert "| idle in transaction | psql alice pid 4712 | bench |" in found.out
 
 
 def test_errors(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
-    found = pgsweep("report", "--live", *stub.flags("bare"))
+    found = pgsweep("report", *stub.flags("bare"))
     assert found.code == 2
     assert 'extension "pg_sweep" is not installed' in found.err

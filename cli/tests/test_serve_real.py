@@ -14,8 +14,8 @@ from conftest import needs_extension, until, write
 from pgsweep import db
 from pgsweep.fleet import core_reader, due
 from pgsweep.fleet import reader as fleet_reader
-from pgsweep.lab.server import SUPERUSER, ThrowawayServer, default_pg_config
 from pgsweep.metrics.reader import Reader, failed
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving, value
 
 pytestmark = [pytest.mark.server, needs_extension]

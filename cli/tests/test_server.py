@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pgsweep import errors
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 pytestmark = pytest.mark.server
 

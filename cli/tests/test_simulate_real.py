@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from conftest import Pgsweep, needs_extension
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 pytestmark = [pytest.mark.server, needs_extension]
 

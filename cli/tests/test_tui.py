@@ -12,11 +12,11 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from pgsweep import db
-from pgsweep.lab.server import ThrowawayServer
 from pgsweep.render import screen
 from pgsweep.render.header import lines as top_lines
 from pgsweep.tui.app import PanelWidget, TopApp
 from pgsweep.tui.state import Panel
+from pgsweep_bench.servers.server import ThrowawayServer
 
 pytestmark = pytest.mark.server
 

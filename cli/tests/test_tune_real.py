@@ -20,9 +20,9 @@ from conftest import STUB, Pgsweep, Result
 from pgsweep import db, errors, model, question
 from pgsweep.lab import pagecache
 from pgsweep.lab.progress import Reporter
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
 from pgsweep.tune import change, experiment, kept, measure, plan, settings
 from pgsweep.tune import scratch as databases
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 pytestmark = pytest.mark.server
 

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Pgsweep, Result, needs_extension, write
 from pgsweep import question
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 pytestmark = [pytest.mark.server, needs_extension]
 

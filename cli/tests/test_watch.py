@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pgsweep.lab.server import ThrowawayServer
+from pgsweep_bench.servers.server import ThrowawayServer
 
 pytestmark = pytest.mark.server
 

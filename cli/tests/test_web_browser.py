@@ -26,7 +26,7 @@ from playwright.sync_api import (
 
 import browser
 from conftest import needs_extension, write
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 from serving import Serving
 
 REQUIRED = os.environ.get("PG_SWEEP_BROWSER") == "required"

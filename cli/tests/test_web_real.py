@@ -16,7 +16,7 @@ import pytest
 
 import planted
 from conftest import needs_extension, until, write
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 from serving import Serving
 
 pytestmark = [pytest.mark.server, needs_extension]

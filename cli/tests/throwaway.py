@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.lab.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 
 def main() -> int:

@@ -14,7 +14,6 @@ check 'the wheel is installed into it' /opt/pgsweep/bin/pip install "./pgsweep-$
 says_version() { "$@" >/tmp/said && cat /tmp/said && grep -qF "$version" /tmp/said; }
 check 'pgsweep --version' says_version /opt/pgsweep/bin/pgsweep --version
 check 'pip finds no conflict' /opt/pgsweep/bin/pip check
-check 'it has the scenarios' /opt/pgsweep/bin/python -c 'from pgsweep.bench import scenario; scenario.load("cost")'
 for file in man/man1/pgsweep.1 man/man1/pgsweep-top.1 bash-completion/completions/pgsweep \
 	zsh/site-functions/_pgsweep fish/vendor_completions.d/pgsweep.fish pgsweep/pgsweep-serve.service; do
 	check "it has share/$file" test -s "/opt/pgsweep/share/$file"

@@ -30,7 +30,7 @@ PANELS = {
     ),
     "Find out why": ("explain", "blockers", "budget", "doctor", "check"),
     "Steer": ("vacuum", "cancel", "hold", "unhold", "snooze", "set"),
-    "Try and measure": ("trial", "simulate", "demo", "bench", "report", "tune"),
+    "Try and measure": ("trial", "simulate", "report", "tune"),
     "The command itself": ("completion", "version"),
     "Many servers": ("fleet",),
 }
@@ -116,7 +116,18 @@ def _loaded(arguments: Sequence[str]) -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command.
+    """Run the command."""
+    if f"_{NAME.upper()}_COMPLETE" in os.environ:
+        # Without this typer's command line does not know the shells' questions.
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
+    # The name is the same by whatever path the command was called.
+    run(lambda: _loaded(sys.argv[1:])(prog_name=NAME), NAME)
+
+
+def run(command: Callable[[], None], name: str) -> None:
+    """Run a command line.
 
     Every failure of ours becomes one line on stderr and exit code 2.
     """
@@ -127,21 +138,15 @@ def main() -> None:
         # A terminal of another encoding gets escaped names and no traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    if f"_{NAME.upper()}_COMPLETE" in os.environ:
-        # Without this typer's command line does not know the shells' questions.
-        from typer.completion import completion_init  # type: ignore[attr-defined]
-
-        completion_init()
     try:
         try:
-            # The name is the same by whatever path the command was called.
-            _loaded(sys.argv[1:])(prog_name=NAME)
+            command()
         finally:
             # Python writes what is still buffered when it ends. Nobody could catch a failure
             # there.
             sys.stdout.flush()
     except errors.PgsweepError as exc:
-        sys.stderr.write(f"{NAME}: error: {exc.one_line()}\n")
+        sys.stderr.write(f"{name}: error: {exc.one_line()}\n")
         sys.exit(EXIT_CANNOT)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pgsweep import output
 from pgsweep.errors import UsageError
 
 
@@ -24,3 +25,12 @@ def require_folder(file: Path, hint: str) -> None:
     """Raise, before any work is done, when a file could not be written there."""
     if file.is_dir() or not os.access(file.parent, os.W_OK):
         raise UsageError(f'cannot write "{file}"', hint)
+
+
+def write_document(text: str, path: str) -> None:
+    """Write the whole file or nothing, and say so. The path - is stdout."""
+    if path == "-":
+        output.document(text)
+        return
+    write(Path(path), text, "Name another file with --output.")
+    output.note(f"wrote {path} ({len(text.encode()) / 1000:,.0f} kB)")

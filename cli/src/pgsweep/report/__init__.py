@@ -1,1 +1,1 @@
-"""Pages people look at: results of `pgsweep bench` and a server's last day, as HTML or Markdown."""
+"""A server's last day, a trial, and what tune found, as HTML or Markdown."""

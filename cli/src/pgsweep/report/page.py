@@ -14,13 +14,16 @@ from markupsafe import Markup
 
 from pgsweep import __version__
 from pgsweep.report import palette
-from pgsweep.report.words import JUDGEMENTS, SIGNS, capital, number, when
+
+PACKAGE = "pgsweep.report"
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(package: str) -> jinja2.Environment:
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("pgsweep.report", "templates"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(name, "templates") for name in (package, PACKAGE)]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -30,16 +33,19 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _style() -> str:
-    sheet = resources.files("pgsweep.report").joinpath("templates/style.css").read_text()
+    sheet = resources.files(PACKAGE).joinpath("templates/style.css").read_text()
     return palette.style() + sheet
 
 
-def render(template: str, title: str, lead: str, **values: Any) -> str:  # noqa: ANN401
-    """Return the page. Its policy allows its own style sheet, by hash, and nothing else."""
+def render(template: str, title: str, lead: str, *, package: str = PACKAGE, **values: Any) -> str:  # noqa: ANN401
+    """Return the page of a template of `package`.
+
+    Its policy allows its own style sheet, by hash, and nothing else.
+    """
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return (
-        _environment()
+        _environment(package)
         .get_template(template)
         .render(
             title=title,
@@ -48,11 +54,6 @@ def render(template: str, title: str, lead: str, **values: Any) -> str:  # noqa:
             style_hash=f"sha256-{digest}",
             release=__version__,
             made_at=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-            signs=SIGNS,
-            judgements=JUDGEMENTS,
-            capital=capital,
-            number=number,
-            when=when,
             **values,
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgsweep import trial
 from pgsweep.render import text, trials
@@ -35,7 +35,7 @@ def _lead(rows: Sequence[TriedTable], server: Server, mode: str | None) -> str:
     return text.printable(f"{line}; sweep.mode is now {mode}")
 
 
-def _contents(rows: Sequence[TriedTable], server: Server, mode: str | None) -> dict[str, object]:
+def _contents(rows: Sequence[TriedTable], server: Server, mode: str | None) -> dict[str, Any]:
     if not rows:
         return {"headline": trials.none(mode), "sentences": (), "tables": ()}
     found = trial.summary(rows, server.now)

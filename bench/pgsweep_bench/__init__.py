@@ -1,0 +1,1 @@
+"""The seeds' experiments, and the demo: what builds and measures, and is not installed."""

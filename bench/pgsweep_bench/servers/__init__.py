@@ -1,0 +1,1 @@
+"""Throwaway servers, and the load on them."""

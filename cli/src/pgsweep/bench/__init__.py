@@ -1,1 +1,0 @@
-"""The seeds' experiments: what they are, how they run, what they found."""
