@@ -89,8 +89,7 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 CREATE FUNCTION sweep_internal.get_cleanings(
 	OUT datid oid, OUT relid oid, OUT schemaname text, OUT relname text,
 	OUT decision text, OUT reason text, OUT last_at timestamptz, OUT not_before timestamptz,
-	OUT dead_tuples bigint, OUT next_dead_tuples bigint,
-	OUT pages_by_row double precision, OUT pages_by_vacuum double precision)
+	OUT dead_tuples bigint, OUT next_dead_tuples bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_cleanings_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -255,7 +254,7 @@ COMMENT ON VIEW sweep.decisions IS 'one row per table that looked due: what was 
 CREATE VIEW sweep.cleanings AS
 SELECT s.datid, sweep_internal.get_readable(d.datname::pg_catalog.text)::pg_catalog.name AS datname, s.relid,
        s.schemaname, s.relname, s.decision, s.reason, s.last_at, s.not_before,
-       s.dead_tuples, s.next_dead_tuples, s.pages_by_row, s.pages_by_vacuum
+       s.dead_tuples, s.next_dead_tuples
 FROM sweep_internal.get_cleanings() s
      LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.datid;
 
@@ -294,7 +293,7 @@ COMMENT ON FUNCTION sweep.vacuum(regclass, boolean) IS 'have the table vacuumed 
 CREATE FUNCTION sweep.clean(relation regclass, by_row boolean DEFAULT false) RETURNS bigint
 AS 'MODULE_PATHNAME', 'sweep_clean_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.clean(regclass, boolean) IS 'have the dead rows of the table removed one by one, with their index entries, where sweep.cleaner is on. If a vacuum would touch fewer pages, the table is vacuumed instead, unless by_row. Returns the id of the request, see sweep.queue';
+COMMENT ON FUNCTION sweep.clean(regclass, boolean) IS 'have the dead rows of the table removed one by one, with their index entries, where sweep.cleaner is on. If a vacuum is due, the table is vacuumed instead, unless by_row. Returns the id of the request, see sweep.queue';
 
 -- It is not strict, because there may be no snooze.
 CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean

@@ -53,7 +53,6 @@ char	   *sweep_windows = NULL;
 char	   *sweep_host_directory = NULL;
 bool		sweep_adaptive = true;
 bool		sweep_cleaner = false;
-double		sweep_clean_scale_factor = -1;
 int			sweep_max_cleaners = 1;
 int			sweep_cleaner_naptime_s = 60;
 int			sweep_cleaner_scan_rate = 100000;
@@ -445,11 +444,6 @@ define_cleaner(void)
 							 "Workers then load the library pg_sweep_cleaner, which changes pages.",
 							 &sweep_cleaner, false,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("sweep.clean_scale_factor",
-							 "Sets the number of dead rows before a large table is cleaned row by row, as a fraction of its rows.",
-							 "It is 50 rows at least.  Tables of less than 64 MB are left to vacuums.  -1 cleans no table as a whole.",
-							 &sweep_clean_scale_factor, -1, -1, 100,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_cleaners",
 							"Sets the maximum number of workers that clean tables row by row without being asked.",
 							"They are among those of sweep.max_workers.  0 cleans only what sweep.clean() asks for.",
@@ -462,7 +456,7 @@ define_cleaner(void)
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.cleaner_scan_rate",
 							"Sets the number of shared buffers per second that are looked at for pages to clean in memory.",
-							"Rows are removed there whose removal takes no I/O.  0 cleans only whole tables.",
+							"Rows are removed there whose removal takes no I/O.  0 cleans only what sweep.clean() asks for.",
 							&sweep_cleaner_scan_rate, 100000, 0, INT_MAX,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 }

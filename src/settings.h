@@ -79,7 +79,6 @@ extern char *sweep_windows;
 extern char *sweep_host_directory;
 extern bool sweep_adaptive;
 extern bool sweep_cleaner;
-extern double sweep_clean_scale_factor;
 extern int	sweep_max_cleaners;
 extern int	sweep_cleaner_naptime_s;
 extern int	sweep_cleaner_scan_rate;

@@ -269,8 +269,6 @@ sweep_cleanings_0_1(PG_FUNCTION_ARGS)
 		row_put_time(&row, c->not_before);
 		row_put(&row, Int64GetDatum(c->dead));
 		row_put(&row, Int64GetDatum(c->next_dead));
-		row_put_float(&row, c->by_row > 0 ? c->by_row : -1);
-		row_put_float(&row, c->by_vacuum > 0 ? c->by_vacuum : -1);
 		row_store(fcinfo, &row);
 	}
 	pfree(cleanings);

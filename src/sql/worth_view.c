@@ -73,8 +73,9 @@ bring_up_to_date(Shown *s, TimestampTz now)
 			 worth_tables_read(&s->table, &counters, &dead_share))
 		worth_tables_count(&s->table, &counters, dead_share, now);
 	worth_settle(&s->table.worth);
-	worth_assume_cost(&s->table.worth, pages);
 	worth_rates(&s->table.worth, &s->clean, &s->now);
+	if (s->clean.known)
+		worth_assume_cost(&s->table.worth, pages);
 }
 
 static void

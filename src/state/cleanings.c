@@ -162,7 +162,6 @@ cleanings_set_back(int64 us)
 	{
 		clock_move(&place(i)->last_at, us);
 		clock_move(&place(i)->not_before, us);
-		clock_move(&place(i)->whole_not_before, us);
 	}
 	LWLockRelease(shmem_lock(LOCK_CLEANINGS));
 }
@@ -179,9 +178,7 @@ typedef struct KnownTable
 	bool		wanted;
 	bool		again;
 	bool		waits;
-	bool		whole_waits;
 	int64		dead;
-	int64		beyond;
 } KnownTable;
 
 static KnownTable known[SWEEP_CLEANINGS_LIMIT];
@@ -207,9 +204,7 @@ cleanings_begin_round(TimestampTz now)
 		k->wanted = c->wanted;
 		k->again = c->again;
 		k->waits = now < c->not_before;
-		k->whole_waits = now < c->whole_not_before;
 		k->dead = c->dead;
-		k->beyond = c->beyond;
 		known_count++;
 		if (c->wanted)
 			least = CLEAN_LEAST_ROWS;
@@ -237,13 +232,10 @@ find_known(DecisionKey key)
 bool
 cleanings_are_due(DecisionKey key, int64 dead, int64 live, double *threshold)
 {
-	double		whole = clean_threshold(sweep_clean_scale_factor, (double) live);
-	double		look = clean_threshold(CLEAN_LOOK_SCALE, (double) live);
 	const KnownTable *k = find_known(key);
-	bool		vacuumed;
 
-	*threshold = sweep_cleaner_scan_rate > 0 ? Min(look, whole) : whole;
-	if ((double) dead <= *threshold)
+	*threshold = clean_threshold((double) live);
+	if (sweep_cleaner_scan_rate == 0 || (double) dead <= *threshold)
 		return false;
 	if (k == NULL)
 		return sweep_cleaner && live >= LEAST_LIVE;
@@ -251,15 +243,9 @@ cleanings_are_due(DecisionKey key, int64 dead, int64 live, double *threshold)
 		return false;
 
 	/* where somebody has vacuumed it, the count begins anew */
-	vacuumed = dead < k->dead;
-	if (sweep_cleaner_scan_rate > 0)
-	{
-		*threshold = look + (vacuumed || k->again ? 0 : k->dead);
-		if ((double) dead > *threshold)
-			return true;
-	}
-	*threshold = whole;
-	return !k->whole_waits && (double) dead > whole && (dead > k->beyond || vacuumed);
+	if (dead >= k->dead && !k->again)
+		*threshold += k->dead;
+	return (double) dead > *threshold;
 }
 
 /* ----

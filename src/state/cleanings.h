@@ -23,7 +23,7 @@ typedef enum CleaningKind
 	CLEANING_BELOW_THRESHOLD,
 	CLEANING_WATCHED,			/* how fast does garbage come? */
 	CLEANING_DONE,
-	CLEANING_LEFT_TO_VACUUM,	/* that touches fewer pages, or comes soon */
+	CLEANING_LEFT_TO_VACUUM,	/* that comes soon */
 	CLEANING_NOT_NOW,			/* locked, cancelled or failed */
 	CLEANING_IMPOSSIBLE,		/* this table cannot be cleaned */
 	CLEANING_OFF,				/* too small, disabled, or not in scope */
@@ -44,13 +44,8 @@ typedef struct Cleaning
 	bool		again;			/* not all shared buffers were looked at */
 	TimestampTz last_at;
 	TimestampTz not_before;
-	TimestampTz whole_not_before;	/* when the whole table may be cleaned */
 	int64		dead;			/* when this was decided */
 	int64		next_dead;		/* it is looked at again beyond this many */
-	int64		beyond;			/* clean the whole table beyond this many */
-	double		by_row;			/* estimated pages to touch (0: not estimated) */
-	double		by_vacuum;
-	double		correction;		/* see CleanTable */
 	char		note[CLEANING_NOTE_LEN];	/* the reason, in words */
 	char		schemaname[NAMEDATALEN];
 	char		relname[NAMEDATALEN];

@@ -6,9 +6,8 @@
  * The scout has found tables with new dead rows, of which no vacuum is due.
  * Here each is looked at: may it be cleaned, does its garbage come slowly?
  * Then those of its pages are cleaned that are in memory and to be written
- * anyway.  Where more dead rows are left than sweep.clean_scale_factor allows,
- * the whole table is, if that touches fewer pages than a vacuum.  What comes
- * out is kept (state/cleanings), so that the scout does not ask again too soon.
+ * anyway.  What comes out is kept (state/cleanings), so that the scout does not
+ * ask again too soon.
  */
 #include "postgres.h"
 
@@ -29,7 +28,6 @@
 #include "state/worker_pool.h"
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
-#include "worker/clean_estimate.h"
 #include "worker/table_clean.h"
 
 #define RECHECK_MS			(10 * 60 * 1000)	/* what may change any time */
@@ -69,11 +67,7 @@ must_stop(void)
 static int64
 next_dead(const Cleaning *cleaning, const Candidate *c)
 {
-	double		whole = Max(clean_threshold(sweep_clean_scale_factor, c->row.reltuples), (double) cleaning->beyond);
-	double		look = clean_threshold(CLEAN_LOOK_SCALE, c->row.reltuples) +
-		(cleaning->again ? 0 : (double) cleaning->dead);
-
-	return (int64) (sweep_cleaner_scan_rate > 0 ? Min(look, whole) : whole);
+	return (int64) clean_threshold(c->row.reltuples) + (cleaning->again ? 0 : cleaning->dead);
 }
 
 /* Keeps it.  wait_ms is how long the table is not looked at again, at least. */
@@ -82,6 +76,10 @@ keep(Cleaning *cleaning, const Candidate *c, CleaningKind kind, int64 wait_ms, c
 {
 	cleaning->key = c->key;
 	cleaning->kind = kind;
+	if (kind == CLEANING_NOT_NOW)
+		cleaning->again = true; /* for the same dead rows */
+	else if (kind == CLEANING_OFF || kind == CLEANING_LEFT_TO_VACUUM)
+		cleaning->again = false;
 	cleaning->last_at = clock_now();
 	cleaning->not_before = clock_after(cleaning->last_at, Max(wait_ms, (int64) sweep_cleaner_naptime_s * 1000));
 	cleaning->dead = c->counters.dead;
@@ -148,8 +146,6 @@ may_be_cleaned(Cleaning *cleaning, const Candidate *c)
 	bool		seen = cleaning->last_at != 0 && cleaning->kind != CLEANING_WANTED;
 	int64		dead_then = cleaning->dead;
 
-	if (c->counters.dead < cleaning->dead)
-		cleaning->beyond = 0;
 	cleaning->wanted = !sweep_cleaner && clean_lane_allows(c);
 	if (why_off(c))
 		keep(cleaning, c, CLEANING_OFF, clean_lane_allows(c) ? RECHECK_OFF_MS : RECHECK_MS, why_off(c));
@@ -172,8 +168,8 @@ may_be_cleaned(Cleaning *cleaning, const Candidate *c)
  */
 
 /*
- * Cleans it, or only these pages.  Returns false if that came to nothing, which
- * is kept.  `c` has the counters of afterwards.
+ * Cleans these pages.  Returns false if that came to nothing, which is kept.
+ * `c` has the counters of afterwards.
  */
 static bool
 clean(Cleaning *cleaning, Candidate *c, const CleanPages *pages, const char *reason, CleanOutcome *outcome)
@@ -186,19 +182,18 @@ clean(Cleaning *cleaning, Candidate *c, const CleanPages *pages, const char *rea
 	(void) candidate_refresh(c);
 	if (outcome->why_not)
 		keep(cleaning, c, CLEANING_IMPOSSIBLE, RECHECK_OFF_MS, outcome->why_not);
-	else if (outcome->outcome == RUN_SKIPPED && pages != NULL)
+	else if (outcome->outcome == RUN_SKIPPED)
 		keep(cleaning, c, CLEANING_NOT_NOW, 0, "the lock was not available");	/* asking again costs
 																				 * little */
 	else if (outcome->outcome != RUN_DONE)
-		keep_failure(cleaning, c, outcome->outcome == RUN_SKIPPED ? "the lock was not available" :
-					 outcome->outcome == RUN_CANCELLED ? "it was cancelled" : "it has failed, see the log");
+		keep_failure(cleaning, c, outcome->outcome == RUN_CANCELLED ? "it was cancelled" : "it has failed, see the log");
 	else
 		return true;
 	return false;
 }
 
-/* What takes no I/O.  Returns false if the table is not to be cleaned further. */
-static bool
+/* What takes no I/O. */
+static void
 clean_pages(Cleaning *cleaning, Candidate *c, const CleanPages *pages)
 {
 	CleanOutcome outcome;
@@ -209,75 +204,11 @@ clean_pages(Cleaning *cleaning, Candidate *c, const CleanPages *pages)
 	snprintf(reason, sizeof(reason), "dead tuples " INT64_FORMAT ", %d changed pages in shared buffers",
 			 c->counters.dead, pages->count);
 	if (!clean(cleaning, c, pages, reason, &outcome))
-		return false;
+		return;
 	rows = outcome.counts.rows + outcome.counts.rows_hot;
 	snprintf(note, sizeof(note), INT64_FORMAT " rows removed in memory, " INT64_FORMAT " left that would take I/O",
 			 rows, outcome.counts.rows_costly);
 	keep(cleaning, c, rows > 0 ? CLEANING_DONE : CLEANING_BELOW_THRESHOLD, 0, note);
-	return true;
-}
-
-static bool
-whole_is_due(const Cleaning *cleaning, const Candidate *c)
-{
-	return (double) c->counters.dead > clean_threshold(sweep_clean_scale_factor, c->row.reltuples) &&
-		c->counters.dead > cleaning->beyond && clock_now() >= cleaning->whole_not_before;
-}
-
-/* By row costs less than a vacuum.  If it does not, or that is not known, that is kept. */
-static bool
-whole_pays(Cleaning *cleaning, const Candidate *c)
-{
-	CleanEstimate estimate;
-	char		note[CLEANING_NOTE_LEN];
-
-	if (!clean_estimate(c, cleaning->correction, &estimate))
-	{
-		keep_failure(cleaning, c, "the table is locked");
-		return false;
-	}
-	cleaning->by_row = estimate.cost.by_row;
-	cleaning->by_vacuum = estimate.cost.by_vacuum;
-	if (estimate.plan == CLEAN_BY_ROW && clean_is_worth_it(&estimate.cost, (double) c->counters.dead))
-		return true;
-	if (estimate.plan == CLEAN_NOTHING)
-		strlcpy(note, "all its pages are visible to all, so it has no garbage", sizeof(note));
-	else if (estimate.plan == CLEAN_BY_ROW)
-		snprintf(note, sizeof(note), "each dead row would take %.0f pages, of which many have no other garbage",
-				 estimate.cost.by_row / Max((double) c->counters.dead, 1));
-	else
-		snprintf(note, sizeof(note), "a vacuum touches about %.0f pages, row by row they are %.0f",
-				 estimate.cost.by_vacuum, estimate.cost.by_row);
-	cleaning->whole_not_before = clock_after(clock_now(), RECHECK_MS);
-	keep(cleaning, c, CLEANING_LEFT_TO_VACUUM, 0, note);
-	return false;
-}
-
-static void
-clean_whole(Cleaning *cleaning, Candidate *c)
-{
-	CleanOutcome outcome;
-	char		reason[RUN_REASON_LEN];
-	char		note[CLEANING_NOTE_LEN];
-
-	if (!whole_pays(cleaning, c))
-		return;
-	snprintf(reason, sizeof(reason), "dead tuples " INT64_FORMAT " > %.0f, about %.0f pages to touch, %.0f by VACUUM",
-			 c->counters.dead, clean_threshold(sweep_clean_scale_factor, c->row.reltuples),
-			 cleaning->by_row, cleaning->by_vacuum);
-	if (!clean(cleaning, c, NULL, reason, &outcome))
-		return;
-	if (outcome.counts.rows == 0)
-	{
-		keep_failure(cleaning, c, "somebody may still see the dead rows, or they are left to a vacuum");
-		return;
-	}
-	/* what could not be removed must double before it is tried again */
-	cleaning->beyond = 2 * c->counters.dead;
-	cleaning->correction = clean_correction(cleaning->correction, cleaning->by_row, (double) outcome.touched);
-	snprintf(note, sizeof(note), INT64_FORMAT " rows removed, " INT64_FORMAT " pages touched, %.0f estimated",
-			 outcome.counts.rows, outcome.touched, cleaning->by_row);
-	keep(cleaning, c, CLEANING_DONE, 0, note);
 }
 
 /* ----
@@ -304,16 +235,11 @@ look_at(DecisionKey key, const CleanPages *pages, bool all_seen)
 	/* another worker may have cleaned it, and much may have changed */
 	if (clock_now() < cleaning.not_before || !may_be_cleaned(&cleaning, c))
 		return;
-	cleaning.again = sweep_cleaner_scan_rate > 0 && !all_seen;
+	cleaning.again = !all_seen;
 	if (pages->count > 0)
-	{
-		if (!clean_pages(&cleaning, c, pages))
-			return;
-	}
+		clean_pages(&cleaning, c, pages);
 	else
 		keep(&cleaning, c, CLEANING_BELOW_THRESHOLD, 0, "none of its dead rows can be removed in memory");
-	if (whole_is_due(&cleaning, c) && !must_stop())
-		clean_whole(&cleaning, c);
 }
 
 /* Keeps, in their order, those that may be cleaned.  Returns how many they are. */
@@ -377,6 +303,7 @@ set_wanted(const Candidate *c, bool wanted)
 	if (cleaning.kind != CLEANING_NONE && cleaning.wanted == wanted && (cleaning.kind != CLEANING_OFF || !clean_lane_allows(c)))
 		return;
 	cleaning.wanted = wanted;
+	cleaning.again = true;		/* for the garbage that is there already */
 	keep(&cleaning, c, CLEANING_WANTED, 0, "a setting of the table has changed");
 }
 

@@ -16,12 +16,10 @@
 #include "policy/backoff.h"
 #include "server/clock.h"
 #include "settings.h"
-#include "state/cleanings.h"
 #include "state/hold.h"
 #include "state/requests.h"
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
-#include "worker/clean_estimate.h"
 #include "worker/clean_lane.h"
 #include "worker/remember.h"
 #include "worker/table_clean.h"
@@ -49,20 +47,13 @@ conclude(const Request *request, RunOutcome outcome)
 }
 
 /*
- * Is the table cleaned row by row, as was asked for?  Not if a vacuum touches
- * fewer pages, or if the cleaner is off by now.
+ * Is the table cleaned row by row, as was asked for?  Not if a vacuum is due,
+ * or if the cleaner is off by now.
  */
 static bool
 is_by_row(const Request *request, const Candidate *c)
 {
-	CleanEstimate estimate;
-	Cleaning	known;
-	double		correction = cleaning_get(c->key, &known) ? known.correction : 0;
-
-	if (!clean_lane_allows(c))
-		return false;
-	/* a table that is locked is asked for again, by whichever way */
-	return request->by_row || !clean_estimate(c, correction, &estimate) || estimate.plan != CLEAN_BY_VACUUM;
+	return clean_lane_allows(c) && (request->by_row || c->weight.due == DUE_NOT);
 }
 
 static RunOutcome

@@ -135,6 +135,5 @@ table_clean(const Candidate *c, const CleanPages *pages, const char *reason, boo
 	result.outcome = job.locked ? RUN_SKIPPED : (RunOutcome) run.outcome;
 	result.why_not = job.locked ? NULL : job.why_not;
 	result.counts = job.counts;
-	result.touched = run.used.blks_hit + run.used.blks_read;
 	return result;
 }

@@ -15,7 +15,6 @@ typedef struct CleanOutcome
 	RunOutcome	outcome;		/* RUN_SKIPPED if a lock was not available */
 	const char *why_not;		/* the table cannot be cleaned (NULL: it can) */
 	CleanCounts counts;
-	int64		touched;		/* pages, by hits and reads */
 } CleanOutcome;
 
 /*

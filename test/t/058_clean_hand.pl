@@ -17,7 +17,6 @@ my $per_pass = 1000;
 my $node = sweep_node('clean_hand', conf => <<'END');
 sweep.cleaner = on
 sweep.cleaner_naptime = 1s
-sweep.clean_scale_factor = 1
 sweep.debug_clock_rate = 10
 sweep.cleaner_scan_rate = 100
 sweep.min_interval = 1h
