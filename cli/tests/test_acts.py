@@ -35,7 +35,7 @@ def test_hold() -> None:
     lines = acts.held(LATER, samples.NOW, running)
     assert ", for 1:00:00" in lines[0].plain
     assert "1 vacuum of its own goes on" in plain(lines)
-    assert undo(lines) == ["pgsweep", "unhold"]
+    assert undo(lines) == ["pgsweep", "hold", "0"]
     assert "go" not in plain(acts.held(LATER, samples.NOW, ())).split()
 
 

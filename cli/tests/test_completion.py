@@ -49,7 +49,7 @@ def test_commands_and_options() -> None:
     assert complete("qu") == ["queue"]
     assert complete("h") == ["hold"]
     assert complete("queue", "--wa") == ["--watch"]
-    assert complete("completion", "z") == ["zsh"]
+    assert complete("--completion", "z") == ["zsh"]
     assert complete("runs", "--started-by", "m") == ["manual"]
 
 
@@ -96,7 +96,7 @@ def test_only_plain_names() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_scripts(pgsweep: Pgsweep, shell: str, tmp_path: Path) -> None:
-    script = pgsweep("completion", shell).out
+    script = pgsweep("--completion", shell).out
     assert f"_PGSWEEP_COMPLETE=complete_{shell}" in script
     # A script in zsh's fpath is loaded by the first completion, which is to complete as well.
     assert ("loadautofunc" in script) == (shell == "zsh")
@@ -113,16 +113,16 @@ def test_bash_completes(pgsweep: Pgsweep, tmp_path: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("NOT TESTED: there is no bash")
-    (tmp_path / "script").write_text(pgsweep("completion", "bash").out)
+    (tmp_path / "script").write_text(pgsweep("--completion", "bash").out)
     command = tmp_path / "pgsweep"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m pgsweep "$@"\n')
     command.chmod(0o755)
     ask = (
-        f". {tmp_path}/script; COMP_WORDS=(pgsweep deci); COMP_CWORD=1; "
+        f". {tmp_path}/script; COMP_WORDS=(pgsweep bloc); COMP_CWORD=1; "
         f'_pgsweep_completion {command}; echo "${{COMPREPLY[*]}}"'
     )
     said = subprocess.run([bash, "-c", ask], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["decisions"]
+    assert said.stdout.split() == ["blockers"]
 
-    unknown = pgsweep("completion", "tcsh")
+    unknown = pgsweep("--completion", "tcsh")
     assert unknown.code == 2

@@ -19,7 +19,7 @@ from poolers import pooler
 
 pytestmark = pytest.mark.server
 
-READERS = ("status", "progress", "runs", "databases")
+READERS = ("status", "progress", "runs", "status --databases")
 # These answer from core's views where the extension is not.
 ANSWERS = ("tables", "explain", "blockers")
 
@@ -61,7 +61,7 @@ def test_settings_of_a_database(
     stub.psql("postgres", "ALTER DATABASE stub SET timezone = '<+07>-7'")
     try:
         for command in (*READERS, *ANSWERS):
-            result = pgsweep(command, *flags)
+            result = pgsweep(*command.split(), *flags)
             assert (result.code in (0, 1), result.err) == (True, ""), command
         with db.connect(stub.target("stub")) as session:
             for name in OWNERS:
@@ -78,7 +78,7 @@ def test_date_style_of_the_environment(
 ) -> None:
     monkeypatch.setenv("PGDATESTYLE", "SQL")
     for command in READERS:
-        result = pgsweep(command, *flags)
+        result = pgsweep(*command.split(), *flags)
         assert (result.code in (0, 1), result.err) == (True, ""), command
 
 
@@ -93,7 +93,7 @@ def test_a_pooler_that_does_not_pass_options_on(
         with pooler(Path(stub.folder, f".s.PGSQL.{stub.port}"), refuses) as (port, sent):
             there = (*flags, "-h", "127.0.0.1", "-p", str(port))
             for command in (*READERS, *ANSWERS):
-                result = pgsweep(command, *there)
+                result = pgsweep(*command.split(), *there)
                 assert (result.code in (0, 1), result.err) == (True, ""), command
             refused(pgsweep("hold", *there), "a connection pooler is between", "-h and -p")
             # Nothing is left in the server's session for who has it next.
@@ -110,7 +110,7 @@ def test_a_pooler_that_does_not_pass_options_on(
 
 @pytest.mark.parametrize("command", [*READERS, *ANSWERS, "doctor"])
 def test_no_server(pgsweep: Pgsweep, command: str) -> None:
-    result = pgsweep(command, "-h", "127.0.0.1", "-p", str(free_port()), "-d", "x")
+    result = pgsweep(*command.split(), "-h", "127.0.0.1", "-p", str(free_port()), "-d", "x")
     refused(result, "connection to server at", "Connection refused", "-h and -p")
 
 
@@ -224,16 +224,16 @@ def test_no_such_role(pgsweep: Pgsweep, stub: ThrowawayServer) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["runs", "databases", "queue", "decisions", "audit", "trial", "simulate", "unhold"],
+    ["runs", "status --databases", "queue", "queue --decisions", "trial", "trial --by day", "hold"],
 )
 def test_extension_missing(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
-    result = pgsweep(command, *stub.flags("bare"))
+    result = pgsweep(*command.split(), *stub.flags("bare"))
     refused(result, 'extension "pg_sweep" is not installed in database "bare"', "CREATE EXTENSION")
 
 
 @pytest.mark.parametrize("command", READERS)
 def test_library_not_loaded(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
-    result = pgsweep(command, *stub.flags("unloaded"))
+    result = pgsweep(*command.split(), *stub.flags("unloaded"))
     refused(
         result,
         'pg_sweep must be loaded via "shared_preload_libraries"',
@@ -245,7 +245,7 @@ def test_library_not_loaded(pgsweep: Pgsweep, stub: ThrowawayServer, command: st
 def test_sql_objects_older_than_library(
     pgsweep: Pgsweep, stub: ThrowawayServer, command: str
 ) -> None:
-    result = pgsweep(command, *stub.flags("old"))
+    result = pgsweep(*command.split(), *stub.flags("old"))
     refused(result, "are version 0.1.0, the library is 0.2.0", "ALTER EXTENSION pg_sweep UPDATE")
 
 
@@ -256,7 +256,7 @@ def test_sql_objects_older_than_command(pgsweep: Pgsweep, stub: ThrowawayServer)
 
 @pytest.mark.parametrize("command", READERS)
 def test_unprivileged_role(pgsweep: Pgsweep, stub: ThrowawayServer, command: str) -> None:
-    result = pgsweep(command, *stub.flags("stub"), "-U", "nobody_special")
+    result = pgsweep(*command.split(), *stub.flags("stub"), "-U", "nobody_special")
     refused(result, "permission denied for schema sweep", 'GRANT pg_monitor TO "nobody_special"')
 
 

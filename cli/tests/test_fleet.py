@@ -452,20 +452,20 @@ FLEET = ["--file", "my fleet.toml"]
 
 def test_an_answer_for_each_node_and_what_undoes_it() -> None:
     outcomes = [
-        acting.outcome(node("a"), [page(undo=("unhold",))]),
-        acting.outcome(node("b c"), [page(undo=("unhold",))]),
+        acting.outcome(node("a"), [page(undo=("hold", "0"))]),
+        acting.outcome(node("b c"), [page(undo=("hold", "0"))]),
         Outcome(node("d"), State.FAILED, "cannot connect"),
         Outcome(node("e"), State.SKIPPED, "a standby"),
         Outcome(node("f"), State.UNKNOWN, "no answer"),
     ]
     assert acting.code(outcomes) == 1
     undo = acting.undo_commands(outcomes, FLEET, 5)
-    assert undo == (("fleet", "unhold", *FLEET, "--node", "a", "--node", "b c"),)
+    assert undo == (("fleet", "hold", "0", *FLEET, "--node", "a", "--node", "b c"),)
     retry = acting.retry_command(("hold", "2 h"), outcomes, FLEET)
     assert retry == ("fleet", "hold", "2 h", *FLEET, "--retry", "d", "--retry", "f")
     lines = plain(fleet_acts.lines(outcomes, undo, retry, (), 80))
     assert lines[0] == "a   done    it is done"
-    assert lines[5] == ("undo    pgsweep fleet unhold --file 'my fleet.toml' --node a --node 'b c'")
+    assert lines[5] == ("undo    pgsweep fleet hold 0 --file 'my fleet.toml' --node a --node 'b c'")
     assert lines[6] == (
         "retry   pgsweep fleet hold '2 h' --file 'my fleet.toml' --retry d --retry f"
     )
@@ -478,12 +478,14 @@ def test_an_answer_for_each_node_and_what_undoes_it() -> None:
 
 def test_where_all_is_done_no_node_is_named() -> None:
     outcomes = [
-        acting.outcome(node("a"), [page(undo=("unhold",))]),
+        acting.outcome(node("a"), [page(undo=("hold", "0"))]),
         Outcome(node("e"), State.SKIPPED, "a standby"),
     ]
-    assert acting.undo_commands(outcomes, FLEET, 2) == (("fleet", "unhold", *FLEET),)
+    assert acting.undo_commands(outcomes, FLEET, 2) == (("fleet", "hold", "0", *FLEET),)
     # These were two of three, so the third must not be touched.
-    assert acting.undo_commands(outcomes, FLEET, 3) == (("fleet", "unhold", *FLEET, "--node", "a"),)
+    assert acting.undo_commands(outcomes, FLEET, 3) == (
+        ("fleet", "hold", "0", *FLEET, "--node", "a"),
+    )
     assert acting.retry_command(("hold",), outcomes, FLEET) == ()
     assert acting.code(outcomes) == 0
 

@@ -415,10 +415,10 @@ def test_hold_where_some_fail(
     finally:
         for server in pair:
             server.psql("postgres", "SELECT sweep.hold('0')")
-    shown = pgsweep("fleet", "unhold", *options, *PATIENT).out.splitlines()
+    shown = pgsweep("fleet", "hold", "0", *options, *PATIENT).out.splitlines()
     assert shown[0] == "one  done    there was no hold, and there is none"
     assert shown[2].startswith("gone failed  connection to server")
-    assert shown[-1] == f"retry   pgsweep fleet unhold {shlex.join(options)} --retry gone"
+    assert shown[-1] == f"retry   pgsweep fleet hold 0 {shlex.join(options)} --retry gone"
 
 
 def test_a_table_on_all_nodes(
@@ -450,13 +450,13 @@ def test_a_table_on_all_nodes(
 
 
 def test_explain_on_all_nodes(pgsweep: Pgsweep, fleet: Make) -> None:
-    groups = pgsweep("fleet", "explain", "p", *fleet(), *PATIENT, "--json").json()
+    groups = pgsweep("fleet", "--explain", "p", *fleet(), *PATIENT, "--json").json()
     parts = {tuple(part) for group in groups for part in group["parts"]}
     assert parts == {(on, name) for on in ("one", "two") for name in ("p_0", "p_500")}
-    core = pgsweep("fleet", "explain", "pg_class", *fleet(), *PATIENT, "-d", "bare")
+    core = pgsweep("fleet", "--explain", "pg_class", *fleet(), *PATIENT, "-d", "bare")
     assert core.code == 0, core.err
     assert core.out.startswith("pg_class: 2 parts on 2 nodes\n")
-    missing = pgsweep("fleet", "explain", "no_such_table", *fleet(), *PATIENT)
+    missing = pgsweep("fleet", "--explain", "no_such_table", *fleet(), *PATIENT)
     assert missing.code == 2
     assert 'no node has a table "no_such_table"' in missing.err
 
@@ -490,7 +490,7 @@ def test_citus(
     # The shell on the coordinator does not count, nor does a placement that is to be deleted.
     assert (orders["parts"], orders["nodes"]) == (2, 1)
     assert not any(row["table"] == "orders_102009" for row in rows)
-    groups = pgsweep("fleet", "explain", "orders", *citus, *PATIENT, "--json").json()
+    groups = pgsweep("fleet", "--explain", "orders", *citus, *PATIENT, "--json").json()
     assert {part[1] for group in groups for part in group["parts"]} == {
         *("orders_102008", "orders_102009"),
     }
@@ -525,12 +525,12 @@ def test_settings_of_a_citus_table(
     assert two.psql("postgres", threshold).strip() == "t"
     # A node that was added has none of it.
     two.psql("postgres", "SELECT sweep.set('orders', 'vacuum_threshold', NULL)")
-    synced = pgsweep("fleet", "sync", *citus, *PATIENT, "--json")
+    synced = pgsweep("fleet", "set", "--from-coordinator", *citus, *PATIENT, "--json")
     assert synced.code == 0, synced.out
     assert names(synced, "done") == ["worker.internal:5432"]
     assert names(synced, "skipped") == ["coordinator"]
     assert two.psql("postgres", told).strip() == "orders vacuum_threshold 7"
-    again = pgsweep("fleet", "sync", *citus, *PATIENT)
+    again = pgsweep("fleet", "set", "--from-coordinator", *citus, *PATIENT)
     assert again.code == 0
     assert "it has all that is set on the coordinator" in again.out
     (undo,) = synced.json()["undo"]
@@ -539,7 +539,9 @@ def test_settings_of_a_citus_table(
     (undo,) = changed.json()["undo"]
     assert run(pgsweep, undo, *PATIENT).code == 0
     assert one.psql("postgres", told).strip() == ""
-    alone = pgsweep("fleet", "sync", *citus, *PATIENT, "--node", "worker.internal:5432")
+    alone = pgsweep(
+        "fleet", "set", "--from-coordinator", *citus, *PATIENT, "--node", "worker.internal:5432"
+    )
     assert alone.code == 0, alone.out
     # On one node it is said that others do not have it.
     where = ("-h", str(one.folder), "-p", str(one.port), "-d", "postgres", "-U", SUPERUSER)
@@ -603,7 +605,7 @@ def test_a_standby_cluster_has_no_tables_of_its_own(pgsweep: Pgsweep) -> None:
         {"name": "m2", "role": "replica", "state": "streaming", "host": "m2", "port": 2, "lag": 5},
     ]
     with patroni_stub(Answers({"members": members, "scope": "far"})) as url:
-        for words in (("--tables",), ("explain", "orders")):
+        for words in (("--tables",), ("--explain", "orders")):
             told = pgsweep("fleet", *words, "--patroni", url, "-d", "postgres", "-U", SUPERUSER)
             assert told.code == 2
             assert "tables are asked of primaries, and none is known here" in told.err

@@ -11,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from conftest import Pgsweep
 from pgsweep import cli, model
 from pgsweep.commands import fleet
 
@@ -69,6 +70,19 @@ def test_who_misspells_one_is_told_which_there_are() -> None:
     assert said.exit_code == 2
     assert "Did you mean" in said.output
     assert "hold" in said.output
+
+
+@pytest.mark.parametrize(
+    ("called", "now"),
+    [
+        *((word, f"pgsweep {now}") for word, now in cli.RENAMED.items()),
+        *((f"fleet {word}", f"pgsweep fleet {now}") for word, now in fleet.RENAMED.items()),
+    ],
+)
+def test_a_name_that_has_gone_says_where_to(pgsweep: Pgsweep, called: str, now: str) -> None:
+    result = pgsweep(*called.split(), "-d", "x")
+    assert result.code == 2
+    assert f'"{called}" is now "{now}"' in result.err
 
 
 def test_all_commands_below_it_are_known() -> None:

@@ -93,7 +93,7 @@ def test_the_wheel_has_what_it_needs_and_no_experiment(installed: Path) -> None:
 
 @needs_hatchling
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("version",), ("top", "--help"), ("report", "--help")]
+    "arguments", [("--help",), ("--version",), ("top", "--help"), ("report", "--help")]
 )
 def test_it_runs_without_any_extra(installed: Path, arguments: tuple[str, ...]) -> None:
     said = call(installed, *arguments)

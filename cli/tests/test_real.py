@@ -181,13 +181,15 @@ def test_on_hold(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
         real.psql("postgres", "DROP TABLE asleep")
 
 
-@pytest.mark.parametrize("command", ["progress", "runs", "databases"])
+@pytest.mark.parametrize("command", ["progress", "runs", "status --databases"])
 def test_rows(pgsweep: Pgsweep, real: ThrowawayServer, command: str) -> None:
-    kind = {"progress": model.Progress, "runs": model.Run, "databases": model.Database}[command]
-    result = pgsweep(command, "--json", *real.flags("postgres"))
+    kind = {"progress": model.Progress, "runs": model.Run, "status --databases": model.Database}[
+        command
+    ]
+    result = pgsweep(*command.split(), "--json", *real.flags("postgres"))
     assert result.code == 0, result.err
     assert all(list(row) == columns(kind) for row in result.json())
-    assert pgsweep(command, *real.flags("postgres")).code == 0
+    assert pgsweep(*command.split(), *real.flags("postgres")).code == 0
 
 
 def test_a_run_by_hand(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
@@ -265,9 +267,9 @@ def test_mode_off(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
         real.psql("postgres", "SELECT pg_reload_conf()")
 
 
-@pytest.mark.parametrize("command", ["status", "progress", "runs", "databases"])
+@pytest.mark.parametrize("command", ["status", "progress", "runs", "status --databases"])
 def test_not_loaded(pgsweep: Pgsweep, unloaded: ThrowawayServer, command: str) -> None:
-    result = pgsweep(command, *unloaded.flags("postgres"))
+    result = pgsweep(*command.split(), *unloaded.flags("postgres"))
     assert result.code == 2
     assert result.out == ""
     assert 'pg_sweep must be loaded via "shared_preload_libraries"' in result.err

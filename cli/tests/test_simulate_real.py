@@ -71,13 +71,13 @@ def recorded() -> Iterator[ThrowawayServer]:
 def test_the_answer_has_its_error_beside_it(pgsweep: Pgsweep, recorded: ThrowawayServer) -> None:
     flags = recorded.flags("postgres")
     change = ("--set", "autovacuum_vacuum_threshold=100")
-    result = pgsweep("simulate", *change, "--since", "1 day", *flags)
+    result = pgsweep("trial", *change, "--since", "1 day", *flags)
     assert result.err == ""
     said = " ".join(result.out.split())
     assert said.startswith("With autovacuum_vacuum_threshold = 100 there would be ")
     # Catalogs may have been vacuumed as well.
     assert "How good this is cannot be told" in said or "The same model with today's" in said
-    found = pgsweep("simulate", *change, "--since", "1 day", "--json", *flags).json()
+    found = pgsweep("trial", *change, "--since", "1 day", "--json", *flags).json()
     assert len(found["lines"]) >= HOURS
     vacuums = found["total"]["recorded"]["vacuums"]
     assert vacuums >= RECORDED
@@ -87,11 +87,11 @@ def test_the_answer_has_its_error_beside_it(pgsweep: Pgsweep, recorded: Throwawa
 
 def test_a_table_of_its_own(pgsweep: Pgsweep, recorded: ThrowawayServer) -> None:
     flags = recorded.flags("postgres")
-    found = pgsweep("simulate", "--table", "ord*", "--json", *flags).json()
+    found = pgsweep("trial", "--table", "ord*", "--json", *flags).json()
     (line,) = found["lines"]
     assert line["label"] == "postgres.orders"
     assert line["recorded"]["vacuums"] >= RECORDED
-    out = pgsweep("simulate", "--by", "table", *flags).out
+    out = pgsweep("trial", "--by", "table", *flags).out
     assert "postgres.orders" in out
 
 
@@ -107,7 +107,7 @@ def test_a_table_of_its_own(pgsweep: Pgsweep, recorded: ThrowawayServer) -> None
 def test_what_is_refused(
     pgsweep: Pgsweep, recorded: ThrowawayServer, given: tuple[str, ...], said: str
 ) -> None:
-    result = pgsweep("simulate", *given, *recorded.flags("postgres"))
+    result = pgsweep("trial", *given, *recorded.flags("postgres"))
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert said in result.err

@@ -80,11 +80,11 @@ def test_hold_and_unhold(pgsweep: Pgsweep, real: ThrowawayServer, flags: tuple[s
         # others may be due meanwhile
         assert re.search(r"of \d+ tables? shown", shown)
     finally:
-        over = pgsweep("unhold", *flags)
+        over = pgsweep("hold", "0", *flags)
     assert over.code == 0
     assert "undo    pgsweep hold '7" in over.out
     assert asked(real, "SELECT held_until IS NULL FROM sweep.status") == "t"
-    assert pgsweep("unhold", *flags).out == "there was no hold, and there is none\n"
+    assert pgsweep("hold", "0", *flags).out == "there was no hold, and there is none\n"
     refused(pgsweep("hold", "soon", *flags), "invalid input syntax for type interval", "30min")
     refused(pgsweep("hold", "1 year", *flags))
 
@@ -111,10 +111,10 @@ def test_snooze(pgsweep: Pgsweep, real: ThrowawayServer, flags: tuple[str, ...])
     assert first.json()["snoozed_until"] is not None
     again = pgsweep("snooze", QUOTED, "2 h", *flags)
     assert "it was snoozed until" in again.out
-    rows = pgsweep("decisions", "--decision", "snoozed", "--json", *flags).json()
+    rows = pgsweep("queue", "--decisions", "--decision", "snoozed", "--json", *flags).json()
     assert [row["relname"] for row in rows] == [HOSTILE.replace('""', '"')]
-    assert pgsweep("decisions", "-t", QUOTED, *flags).out.count("snoozed") == 1
-    assert pgsweep("decisions", "--database", "nowhere", *flags).out == "no decisions\n"
+    assert pgsweep("queue", "--decisions", "-t", QUOTED, *flags).out.count("snoozed") == 1
+    assert pgsweep("queue", "--decisions", "--database", "nowhere", *flags).out == "no decisions\n"
     assert "is not snoozed any more" in pgsweep("snooze", QUOTED, "0", *flags).out
     assert asked(real, "SELECT count(*) FROM sweep.decisions WHERE decision = 'snoozed'") == "0"
 
@@ -150,7 +150,7 @@ def test_what_a_role_lacks_is_named(pgsweep: Pgsweep, real: ThrowawayServer) -> 
         'GRANT EXECUTE ON FUNCTION sweep.hold(interval) TO "watcher"',
     )
     assert pgsweep("queue", *flags).code == 0
-    assert pgsweep("decisions", *flags).code == 0
+    assert pgsweep("queue", "--decisions", *flags).code == 0
     assert pgsweep("set", *flags).code == 0
     on_call = (*real.flags("postgres"), "-U", "on_call")
     refused(
@@ -162,7 +162,13 @@ def test_what_a_role_lacks_is_named(pgsweep: Pgsweep, real: ThrowawayServer) -> 
 
 def test_the_extension_is_wanted(pgsweep: Pgsweep, real: ThrowawayServer) -> None:
     flags = real.flags("template1")
-    for command in (("hold",), ("unhold",), ("queue",), ("decisions",), ("vacuum", "pg_class")):
+    for command in (
+        ("hold",),
+        ("hold", "0"),
+        ("queue",),
+        ("queue", "--decisions"),
+        ("vacuum", "pg_class"),
+    ):
         refused(pgsweep(*command, *flags), "is not installed", "CREATE EXTENSION pg_sweep")
 
 

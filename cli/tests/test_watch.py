@@ -26,13 +26,13 @@ WATCHING = (
     "status",
     "progress",
     "runs",
-    "databases",
+    "status --databases",
     "tables",
     "queue",
-    "decisions",
-    "audit",
+    "queue --decisions",
+    "runs --audit",
     "trial",
-    "budget",
+    "status --budget",
 )
 
 
@@ -116,7 +116,7 @@ def test_a_lost_connection_is_made_again(stub: ThrowawayServer, flags: tuple[str
     kill = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pgsweep'"
     )
-    with running("databases", "--watch", "0.5", *flags) as it:
+    with running("status", "--databases", "--watch", "0.5", *flags) as it:
         it.until(lambda out: b"DATABASE" in out)
         stub.psql("postgres", kill)
         it.until(lambda out: b"no data, trying again" in out)
@@ -136,6 +136,7 @@ def test_who_watches(command: str) -> None:
 
     from pgsweep.cli import application
 
-    params = get_group(application(command)).commands[command].params
+    name = command.split()[0]
+    params = get_group(application(name)).commands[name].params
     (option,) = (option for option in params if "--watch" in option.opts)
     assert re.search("every so many seconds", str(getattr(option, "help", "")))

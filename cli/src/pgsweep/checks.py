@@ -294,7 +294,8 @@ def _growing(status: Status) -> Iterator[Check]:
         "so far)",
         (
             "SELECT relname, late_since FROM sweep.decisions WHERE late_since IS NOT NULL;",
-            "pgsweep budget says what limits vacuums. More shared_buffers give them more time.",
+            "pgsweep status --budget says what limits vacuums. "
+            "More shared_buffers give them more time.",
         ),
     )
 

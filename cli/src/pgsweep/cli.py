@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from enum import Enum
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -24,23 +25,44 @@ EXIT_INTERRUPTED = 130
 
 # The commands by their panels in --help, in their order.
 PANELS = {
-    "See": (
-        *("status", "top", "progress", "runs", "databases", "tables", "queue", "decisions"),
-        *("audit", "serve"),
-    ),
-    "Find out why": ("explain", "blockers", "budget", "doctor", "check"),
-    "Steer": ("vacuum", "cancel", "hold", "unhold", "snooze", "set"),
-    "Try and measure": ("trial", "simulate", "report", "tune"),
-    "The command itself": ("completion", "version"),
+    "See": ("status", "top", "progress", "runs", "tables", "queue", "serve"),
+    "Find out why": ("explain", "blockers", "doctor", "check"),
+    "Steer": ("vacuum", "cancel", "hold", "snooze", "set"),
+    "Try and measure": ("trial", "report", "tune"),
     "Many servers": ("fleet",),
 }
-# A module of pgsweep.commands has the name of its command, but for these.
-MODULES = {"unhold": "hold"}
+# What other names were, and what they are now.
+RENAMED = {
+    "audit": "runs --audit",
+    "budget": "status --budget",
+    "completion": "--completion",
+    "databases": "status --databases",
+    "decisions": "queue --decisions",
+    "simulate": "trial --set",
+    "unhold": "hold 0",
+    "version": "--version",
+}
+
+
+class Shell(str, Enum):
+    """The shells that can complete our command line."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"{NAME} {__version__}")
+        raise typer.Exit
+
+
+def _print_completion(shell: Shell | None) -> None:
+    if shell is not None:
+        from pgsweep.completion import script
+
+        typer.echo(script(NAME, shell.value))
         raise typer.Exit
 
 
@@ -55,13 +77,17 @@ def _options(
             is_eager=True,
         ),
     ] = False,
+    _completion: Annotated[
+        Shell | None,
+        typer.Option(
+            "--completion",
+            help="Print the script that has a shell complete commands, options and tables' names.",
+            callback=_print_completion,
+            is_eager=True,
+        ),
+    ] = None,
 ) -> None:
     pass
-
-
-def version() -> None:
-    """Print the version of this command."""
-    _print_version(wanted=True)
 
 
 def application(only: str | None = None, arguments: Sequence[str] | None = None) -> typer.Typer:
@@ -84,10 +110,7 @@ def application(only: str | None = None, arguments: Sequence[str] | None = None)
 
 
 def _add(app: typer.Typer, name: str, panel: str, arguments: Sequence[str] | None) -> None:
-    if name == "version":
-        app.command(rich_help_panel=panel)(version)
-        return
-    module = import_module(f"pgsweep.commands.{MODULES.get(name, name)}")
+    module = import_module(f"pgsweep.commands.{name}")
     if name == "fleet":
         app.add_typer(module.application(arguments), name=name, rich_help_panel=panel)
         return
@@ -99,6 +122,8 @@ def _add(app: typer.Typer, name: str, panel: str, arguments: Sequence[str] | Non
 def called(arguments: Sequence[str]) -> str | None:
     """Return the command that is called, if there is no doubt about it."""
     first = arguments[0] if arguments else ""
+    if first in RENAMED:
+        raise errors.UsageError(f'"{first}" is now "{NAME} {RENAMED[first]}"')
     return first if any(first in names for names in PANELS.values()) else None
 
 

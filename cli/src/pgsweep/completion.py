@@ -1,4 +1,4 @@
-"""What a shell completes: names of tables, asked of the server.
+"""What a shell completes: its script, and names of tables, asked of the server.
 
 A shell waits while it asks, and a name goes into a command line. So there is a deadline, nothing
 ever fails, no password is asked for, and only names that neither SQL nor a shell has to quote are
@@ -12,12 +12,28 @@ import threading
 from collections.abc import Callable, Iterable
 
 import typer
+from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
 from pgsweep import db
 
 DEADLINE_S = 1.5
 MOST = 100
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+
+# Where typer looks for what a shell's script asks.
+VARIABLE = "_PGSWEEP_COMPLETE"
+
+# A file in zsh's fpath is loaded by the first completion, which would offer nothing.
+AUTOLOADED = """
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _pgsweep_completion "$@"
+fi"""
+
+
+def script(name: str, shell: str) -> str:
+    """Return what has a shell (bash, zsh or fish) complete the command `name`."""
+    found = get_completion_script(prog_name=name, complete_var=VARIABLE, shell=shell)
+    return f"{found}\n{AUTOLOADED}" if shell == "zsh" else found
 
 
 def complete_tables(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from pgsweep import output, page
-from pgsweep.commands.fleet_options import DEADLINE_S, given_before, with_fleet
+from pgsweep.commands.fleet_options import DEADLINE_S, PATIENT_S, given_before, with_fleet
 from pgsweep.commands.options import Json, Watch
 from pgsweep.errors import CannotConnectError, UsageError
 from pgsweep.fleet import providers, view
@@ -25,16 +24,10 @@ from pgsweep.page import Page
 from pgsweep.render import as_json, fleet_json
 from pgsweep.render import fleet as render
 
-# The commands below it, in their order, and the modules that have them.
-BELOW = {
-    "explain": "fleet_explain",
-    "hold": "fleet_acts",
-    "unhold": "fleet_acts",
-    "snooze": "fleet_acts",
-    "vacuum": "fleet_acts",
-    "set": "fleet_acts",
-    "sync": "fleet_acts",
-}
+# The commands below it, in their order.
+BELOW = ("hold", "snooze", "vacuum", "set")
+# What other names were, and what they are now.
+RENAMED = {"explain": "--explain TABLE", "sync": "set --from-coordinator", "unhold": "hold 0"}
 # Options of `fleet` itself after which no value comes.
 FLAGS = ("--tables", "--json", "--help")
 
@@ -43,21 +36,27 @@ def application(arguments: Sequence[str] | None = None) -> typer.Typer:
     """Return `fleet` with the commands below it, or without them if none is called."""
     app = typer.Typer(invoke_without_command=True)
     app.callback()(fleet)
-    for name, module in BELOW.items() if _goes_on(arguments) else ():
+    if _goes_on(arguments):
+        from pgsweep.commands import fleet_acts
+
+        app.command()(fleet_acts.hold)
+        app.command()(fleet_acts.snooze)
+        app.command()(fleet_acts.vacuum)
         # "set" is Python's own name.
-        of = import_module(f"pgsweep.commands.{module}")
-        app.command(name)(getattr(of, "set_" if name == "set" else name))
+        app.command("set")(fleet_acts.set_)
     return app
 
 
 def _goes_on(arguments: Sequence[str] | None) -> bool:
     """Tell whether the arguments may call a command below it, or ask which there are."""
-    if arguments is None or "--help" in arguments or not BELOW.keys().isdisjoint(arguments):
+    if arguments is None or "--help" in arguments or not set(BELOW).isdisjoint(arguments):
         return True
     # Whatever is neither an option nor the value of one is a command, if only a misspelt one.
     value = False
     for word in arguments:
         if not word.startswith("-") and not value:
+            if word in RENAMED:
+                raise UsageError(f'"fleet {word}" is now "pgsweep fleet {RENAMED[word]}"')
             return True
         value = word.startswith("-") and "=" not in word and word not in FLAGS
     return False
@@ -72,6 +71,14 @@ def fleet(
         bool,
         typer.Option("--tables", help="Tables with all their shards or partitions, not nodes."),
     ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="TABLE",
+            help="Why a table is not vacuumed, over all its shards or partitions on all nodes.",
+        ),
+    ] = None,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, help="With --tables: at most so many.")
     ] = 20,
@@ -90,6 +97,14 @@ def fleet(
                 f"Write them behind it: pgsweep fleet {ctx.invoked_subcommand} --file FILE.",
             )
         return None
+    if explain is not None:
+        if tables or watch is not None:
+            raise UsageError("--explain cannot be combined with --tables or --watch")
+        from pgsweep.commands.fleet_explain import explained
+
+        given = ctx.get_parameter_source("deadline")
+        patient = deadline if given and given.name == "COMMANDLINE" else PATIENT_S
+        return page.printed(explained(choice, patient, explain), json)
     with Seats(reuse=tables or watch is not None) as seats:
         look = _Look(seats, choice, deadline, limit if tables else None)
         if watch is not None:

@@ -1,4 +1,4 @@
-"""`pgsweep fleet hold`, `unhold`, `snooze`, `vacuum`, `set` and `sync`: one act on all nodes.
+"""`pgsweep fleet hold`, `snooze`, `vacuum` and `set`: one act on all nodes.
 
 What each act does, and what it says, is in the command of the same name for one server.
 """
@@ -14,7 +14,7 @@ import typer
 
 from pgsweep import errors, output, page, question
 from pgsweep.commands.fleet_options import PATIENT_S, Retry, with_fleet
-from pgsweep.commands.hold import begin, end
+from pgsweep.commands.hold import begin
 from pgsweep.commands.options import Json, Yes
 from pgsweep.commands.set import change, values_of
 from pgsweep.commands.snooze import leave_alone
@@ -61,7 +61,7 @@ def hold(
     choice: Choice,
     deadline: float,
     duration: Annotated[
-        str, typer.Argument(metavar="INTERVAL", help="For how long: '2 h', 30min.")
+        str, typer.Argument(metavar="INTERVAL", help="For how long: '2 h', 30min. 0 ends the hold.")
     ] = "1 hour",
     retry: Retry = None,
     json: Json = False,
@@ -72,12 +72,6 @@ def hold(
     """
     call = Call(choice, deadline, retry, json, ("hold", duration))
     return _on_servers(call, partial(begin, duration=duration))
-
-
-@partial(with_fleet, deadline_s=PATIENT_S)
-def unhold(choice: Choice, deadline: float, retry: Retry = None, json: Json = False) -> int:
-    """End on all nodes what pgsweep fleet hold began."""
-    return _on_servers(Call(choice, deadline, retry, json, ("unhold",)), end)
 
 
 @partial(with_fleet, deadline_s=PATIENT_S)
@@ -145,6 +139,14 @@ def set_(
             help="Change settings of servers under Patroni in its dynamic configuration.",
         ),
     ] = False,
+    from_coordinator: Annotated[
+        bool,
+        typer.Option(
+            "--from-coordinator",
+            help="Set for Citus tables on all nodes what is set for them on the coordinator, "
+            "for nodes that were added or were down.",
+        ),
+    ] = False,
     retry: Retry = None,
     yes: Yes = False,
     json: Json = False,
@@ -157,6 +159,10 @@ def set_(
     does it is printed.
     """
     words = list(given or [])
+    if from_coordinator:
+        if table is not None or words or reset or patch_config:
+            raise errors.UsageError("--from-coordinator takes nothing to set")
+        return _from_coordinator(Call(choice, deadline, retry, json, ("set", "--from-coordinator")))
     # The name of a table that has a = in it is quoted.
     if table is not None and "=" in table and not table.startswith('"'):
         words.insert(0, table)
@@ -173,17 +179,15 @@ def set_(
     return _on_settings(Call(choice, deadline, retry, json, again), values, patch_config, yes)
 
 
-@partial(with_fleet, deadline_s=PATIENT_S)
-def sync(choice: Choice, deadline: float, retry: Retry = None, json: Json = False) -> int:
+def _from_coordinator(call: Call) -> int:
     """Set for Citus tables on all nodes what is set for them on the coordinator.
 
     It is for nodes that were added, or that were down when something was set. What is set on
     other nodes only stays.
     """
-    call = Call(choice, deadline, retry, json, ("sync",))
     with Seats() as seats:
         fleet = call.fleet()
-        wanted = citus_settings.wanted(seats, fleet, deadline)
+        wanted = citus_settings.wanted(seats, fleet, call.deadline)
 
         def act(session: Session, node: Node) -> Sequence[Page]:
             if node.citus not in wanted:
@@ -200,7 +204,7 @@ def sync(choice: Choice, deadline: float, retry: Retry = None, json: Json = Fals
                 seats.deadline_of(node),
             )
 
-        outcomes = acting.all_nodes(seats, fleet, act, deadline, parts=Parts("tables"))
+        outcomes = acting.all_nodes(seats, fleet, act, call.deadline, parts=Parts("tables"))
     return _said(call, fleet, outcomes)
 
 

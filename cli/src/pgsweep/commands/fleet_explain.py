@@ -1,15 +1,9 @@
-"""`pgsweep fleet explain`: why a table is not vacuumed anywhere."""
+"""`pgsweep fleet --explain`: why a table is not vacuumed anywhere."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
-import typer
-
-from pgsweep import page
-from pgsweep.commands.fleet_options import PATIENT_S, with_fleet
-from pgsweep.commands.options import Json
 from pgsweep.db import Session
 from pgsweep.errors import CannotConnectError, UsageError
 from pgsweep.fleet import causes, providers, spread, view
@@ -22,18 +16,7 @@ from pgsweep.render import as_json
 from pgsweep.render import fleet_causes as render
 
 
-@partial(with_fleet, deadline_s=PATIENT_S)
-def explain(
-    choice: Choice,
-    deadline: float,
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE", help="[SCHEMA.]NAME, quoted as in SQL.", show_default=False
-        ),
-    ],
-    json: Json = False,
-) -> int:
+def explained(choice: Choice, deadline: float, table: str) -> Page:
     """Say why a table is not vacuumed, over all its shards or partitions on all nodes.
 
     Equal causes come once. Each fix has the node where it must run.
@@ -67,16 +50,13 @@ def explain(
         causes.require_any(said, table)
     groups = causes.grouped([cause for one in said for cause in one.causes])
     total = (sum(one.parts for one in said), sum(bool(one.parts) for one in said))
-    return page.printed(
-        Page(
-            lines=partial(render.lines, groups, table, total),
-            document=partial(as_json.rows, groups),
-            notes=(
-                *found.notes,
-                *where.notes,
-                *(f"{node.name}: {what}" for node, what in silent),
-            ),
-            code=1 if silent or found.incomplete else 0,
+    return Page(
+        lines=partial(render.lines, groups, table, total),
+        document=partial(as_json.rows, groups),
+        notes=(
+            *found.notes,
+            *where.notes,
+            *(f"{node.name}: {what}" for node, what in silent),
         ),
-        json,
+        code=1 if silent or found.incomplete else 0,
     )

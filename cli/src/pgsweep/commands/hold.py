@@ -1,4 +1,4 @@
-"""`pgsweep hold` and `pgsweep unhold`: begin no new vacuum for a while, and go on."""
+"""`pgsweep hold`: begin no new vacuum for a while. `pgsweep hold 0` ends that."""
 
 from __future__ import annotations
 
@@ -18,23 +18,16 @@ from pgsweep.render import acts, as_json
 def hold(
     target: db.Target,
     duration: Annotated[
-        str, typer.Argument(metavar="INTERVAL", help="For how long: '2 h', 30min.")
+        str, typer.Argument(metavar="INTERVAL", help="For how long: '2 h', 30min. 0 ends the hold.")
     ] = "1 hour",
     json: Json = False,
 ) -> int:
     """Begin no new vacuum in any database for a while (sweep.hold).
 
-    Vacuums that run go on. So does autovacuum. The hold ends by itself, or by pgsweep
-    unhold.
+    Running vacuums and autovacuum are unaffected. The hold ends by itself, or by pgsweep hold 0.
     """
 
     return show(target, partial(begin, duration=duration), json)
-
-
-@with_target
-def unhold(target: db.Target, json: Json = False) -> int:
-    """End what pgsweep hold began: vacuums begin again (sweep.hold)."""
-    return show(target, end, json)
 
 
 def begin(session: db.Session, duration: str) -> Page:
@@ -50,14 +43,6 @@ def begin(session: db.Session, duration: str) -> Page:
         document=lambda: as_json.dump({"held_until": until}),
         undo=acts.UNHOLD,
     )
-
-
-def end(session: db.Session) -> Page:
-    """End a hold."""
-    session.require_extension()
-    before, now = session.status().held_until, session.server().now
-    session.hold("0")
-    return _ended(before, now)
 
 
 def _ended(before: datetime | None, now: datetime) -> Page:

@@ -1,4 +1,4 @@
-"""`pgsweep queue`: the tables that are to be vacuumed next."""
+"""`pgsweep queue`: the tables that are to be vacuumed next, or what was decided about them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db
-from pgsweep.commands.options import Json, Watch, with_target
+from pgsweep import db, errors, names
+from pgsweep.commands.options import Json, Limit, OfDatabase, OfTable, Watch, with_target
+from pgsweep.model import DecisionFilter
 from pgsweep.page import Page, show
 from pgsweep.render import answers, as_json
 
@@ -16,23 +17,58 @@ from pgsweep.render import answers, as_json
 @with_target
 def queue(
     target: db.Target,
-    database: Annotated[
-        str | None, typer.Option("--database", help="Only in this database.")
+    decisions: Annotated[
+        bool,
+        typer.Option(
+            "--decisions",
+            help="Instead, what was decided about tables that looked due, the latest first.",
+        ),
+    ] = False,
+    decision: Annotated[
+        str | None,
+        typer.Option("--decision", help="Only decisions of this kind, such as 'would vacuum'."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+    table: OfTable = None,
+    database: OfDatabase = None,
+    limit: Limit = 20,
     watch: Watch = None,
     json: Json = False,
 ) -> int:
     """Show the tables that are to be vacuumed next, in their order, and what each waits for."""
-
-    def look(session: db.Session) -> Page:
-        session.require_extension()
-        found = [row for row in session.queue() if database in (None, row.datname)]
-        now = session.server().now
-        shown = found[:limit]
-        return Page(
-            lines=partial(answers.queue_lines, shown, len(found), now),
-            document=partial(as_json.rows, shown),
+    if decisions or decision is not None:
+        schemaname, relname = names.qualified(table) if table else (None, None)
+        wanted = DecisionFilter(
+            limit=limit,
+            datname=database,
+            schemaname=schemaname,
+            relname=relname,
+            shown=table,
+            decision=decision,
         )
+        return show(target, partial(_decisions, wanted), json, watch)
+    if table is not None:
+        raise errors.UsageError(
+            "--table is for decisions", "Write --decisions as well, or see pgsweep explain."
+        )
+    return show(target, partial(_queue, database, limit), json, watch)
 
-    return show(target, look, json, watch)
+
+def _queue(database: str | None, limit: int, session: db.Session) -> Page:
+    session.require_extension()
+    found = [row for row in session.queue() if database in (None, row.datname)]
+    now = session.server().now
+    shown = found[:limit]
+    return Page(
+        lines=partial(answers.queue_lines, shown, len(found), now),
+        document=partial(as_json.rows, shown),
+    )
+
+
+def _decisions(wanted: DecisionFilter, session: db.Session) -> Page:
+    session.require_extension()
+    found = session.decisions(wanted)
+    now = session.server().now
+    return Page(
+        lines=partial(answers.decision_lines, found, now),
+        document=partial(as_json.rows, found),
+    )

@@ -1,4 +1,4 @@
-"""`pgsweep runs`: the finished vacuums."""
+"""`pgsweep runs`: the finished vacuums, or who steered them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, names
+from pgsweep import db, errors, names
 from pgsweep.commands.options import Json, Limit, OfDatabase, OfTable, Watch, with_target
-from pgsweep.model import RunFilter
+from pgsweep.model import CallFilter, RunFilter
 from pgsweep.page import Page, show
-from pgsweep.render import as_json, reports
+from pgsweep.render import answers, as_json, reports
 
 
 class StartedBy(str, Enum):
@@ -47,11 +47,28 @@ def runs(
         str | None,
         typer.Option("--since", help="Only those that ended in the last INTERVAL: '2 h', 30min."),
     ] = None,
+    audit: Annotated[
+        bool,
+        typer.Option("--audit", help="Instead, who held, slowed, cancelled, snoozed or set what."),
+    ] = False,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", help="With --audit: only by who has logged in as this role."),
+    ] = None,
     watch: Watch = None,
     json: Json = False,
 ) -> int:
     """Show finished vacuums, the latest first: what they removed and what they cost."""
     schemaname, relname = names.qualified(table) if table else (None, None)
+    if audit:
+        if database or started_by or outcome or since:
+            raise errors.UsageError("--audit can be combined with --table, --user and --limit only")
+        calls = CallFilter(
+            limit=limit, usename=user, schemaname=schemaname, relname=relname, shown=table
+        )
+        return show(target, partial(_audit, calls), json, watch)
+    if user is not None:
+        raise errors.UsageError("--user is for --audit", "Write --audit as well.")
     wanted = RunFilter(
         limit=limit,
         schemaname=schemaname,
@@ -63,9 +80,20 @@ def runs(
         since=since,
     )
 
-    def look(session: db.Session) -> Page:
-        session.require_extension()
-        found = session.runs(wanted)
-        return Page(lines=partial(reports.run_lines, found), document=partial(as_json.rows, found))
+    return show(target, partial(_runs, wanted), json, watch)
 
-    return show(target, look, json, watch)
+
+def _runs(wanted: RunFilter, session: db.Session) -> Page:
+    session.require_extension()
+    found = session.runs(wanted)
+    return Page(lines=partial(reports.run_lines, found), document=partial(as_json.rows, found))
+
+
+def _audit(wanted: CallFilter, session: db.Session) -> Page:
+    session.require_extension()
+    found = session.audit(wanted)
+    now = session.server().now
+    return Page(
+        lines=partial(answers.audit_lines, found, now),
+        document=partial(as_json.rows, found),
+    )

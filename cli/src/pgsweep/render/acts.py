@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 UNDO = "undo    "
 MORE = "see     "
-UNHOLD = ("unhold",)
+UNHOLD = ("hold", "0")
 
 
 def command(*words: str) -> str:

@@ -1,4 +1,4 @@
-"""What `fleet explain` prints for people. All of it is pure."""
+"""What `fleet --explain` prints for people. All of it is pure."""
 
 from __future__ import annotations
 

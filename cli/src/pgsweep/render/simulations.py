@@ -1,4 +1,4 @@
-"""What `pgsweep simulate` prints for people, and for programs."""
+"""What `pgsweep trial --set` prints for people, and for programs."""
 
 from __future__ import annotations
 
