@@ -94,9 +94,10 @@ AS $$
 SELECT coalesce(
 	(SELECT extract(epoch FROM s.value::interval)::float8 FROM sweep_internal.get_setting($1, 'min_interval') s
 	 WHERE s.value ~ '^ *[0-9]{1,9} *(us|ms|s|min|h|d)? *$'),
+	CASE lane WHEN 'catalog' THEN 1 END,
 	-- autovacuum would not wait longer than its naptime
 	(SELECT min(g.setting::float8) FROM pg_settings g
-	 WHERE g.name = CASE lane WHEN 'catalog' THEN 'sweep.catalog_min_interval' ELSE 'sweep.min_interval' END
+	 WHERE g.name = 'sweep.min_interval'
 		OR g.name = 'autovacuum_naptime' AND current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean))
 $$;
 
@@ -537,9 +538,8 @@ FROM (SELECT w.*, count(w.position) OVER () AS total FROM sweep.queue w) q CROSS
 	(q.waiting_for LIKE 'background worker%', 70, 'too few background workers are left for replication, parallel queries and vacuums',
 	 format('ALTER SYSTEM SET max_worker_processes = %s; -- and restart the server', current_setting('max_worker_processes')::int + 8), 'a restart ends all sessions'),
 	(q.waiting_for LIKE 'minimum interval%', 72, 'it was vacuumed a short while ago and waits for the minimum interval',
-	 CASE WHEN i.s <= CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END THEN NULL
-	      WHEN t.lane = 'catalog' THEN 'ALTER SYSTEM SET sweep.catalog_min_interval = ''1s''; SELECT pg_catalog.pg_reload_conf();'
-	      ELSE format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', sweep_internal.get_settings_of(t.relid, 'min_interval')) END,
+	 CASE WHEN i.s > CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END
+	      THEN format('SELECT sweep.set(%L, ''min_interval'', ''5 s'');', sweep_internal.get_settings_of(t.relid, 'min_interval')) END,
 	 CASE WHEN i.s > CASE t.lane WHEN 'catalog' THEN 1 ELSE 5 END
 	      THEN 'every vacuum makes all sessions read again what they know of the table' END),
 	(q.waiting_for LIKE 'uncounted%', 72, 'its vacuums tell the statistics nothing, so it stays due and waits longer each time', 'SHOW track_counts;', 'none'),

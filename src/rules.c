@@ -26,14 +26,10 @@ rules_settings(void)
 	RuleSettings s = {
 		.vacuum_threshold = sweep_vacuum_threshold,
 		.vacuum_scale_factor = sweep_vacuum_scale_factor,
-		.insert_threshold = sweep_insert_threshold,
-		.insert_scale_factor = sweep_insert_scale_factor,
 		.catalog_threshold = sweep_catalog_threshold,
 		.catalog_scale_factor = sweep_catalog_scale_factor,
 		.insert_cache_fraction = sweep_insert_cache_fraction,
-		.insert_min_size_kb = sweep_insert_min_size_kb,
 		.min_interval_s = sweep_min_interval_s,
-		.catalog_min_interval_s = sweep_catalog_min_interval_s,
 		.autovacuum = AutoVacuumingActive(),
 		.autovacuum_naptime_s = autovacuum_naptime,
 		.autovacuum_threshold = autovacuum_vac_thresh,
@@ -56,8 +52,8 @@ rules_thresholds_by(const RuleSettings *s, bool catalog)
 	t.vacuum_base = s->vacuum_threshold >= 0 ? s->vacuum_threshold : s->autovacuum_threshold;
 	t.vacuum_scale = s->vacuum_scale_factor >= 0 ? s->vacuum_scale_factor : s->autovacuum_scale_factor;
 	t.vacuum_max = s->autovacuum_max_threshold;
-	t.insert_base = s->insert_threshold >= 0 ? s->insert_threshold : s->autovacuum_insert_threshold;
-	t.insert_scale = s->insert_scale_factor >= 0 ? s->insert_scale_factor : s->autovacuum_insert_scale_factor;
+	t.insert_base = s->autovacuum_insert_threshold;
+	t.insert_scale = s->autovacuum_insert_scale_factor;
 	t.analyze_base = s->autovacuum_analyze_threshold;
 	t.analyze_scale = s->autovacuum_analyze_scale_factor;
 
@@ -96,7 +92,6 @@ rules_inserts_by(const RuleSettings *s, const ThresholdSettings *settings)
 	inserts.cache_fraction = s->insert_cache_fraction;
 	inserts.buffers = NBuffers;
 	inserts.page_bytes = BLCKSZ;
-	inserts.least_bytes = s->insert_min_size_kb < 0 ? -1 : s->insert_min_size_kb * 1024.0;
 	return inserts;
 }
 
@@ -113,7 +108,7 @@ rules_min_interval_by(const RuleSettings *s, bool catalog)
 {
 	IntervalSettings interval = {
 		.tables = s->min_interval_s,
-		.catalogs = s->catalog_min_interval_s,
+		.catalogs = CATALOG_MIN_INTERVAL_S,
 		.core_counts = s->autovacuum,
 		.core_naptime = s->autovacuum_naptime_s,
 	};

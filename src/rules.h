@@ -19,14 +19,10 @@ typedef struct RuleSettings
 {
 	int			vacuum_threshold;	/* -1, here and below: core's */
 	double		vacuum_scale_factor;
-	int			insert_threshold;
-	double		insert_scale_factor;
 	int			catalog_threshold;
 	double		catalog_scale_factor;
 	double		insert_cache_fraction;
-	int			insert_min_size_kb;
 	int			min_interval_s;
-	int			catalog_min_interval_s;
 
 	bool		autovacuum;		/* core's daemon comes */
 	int			autovacuum_naptime_s;

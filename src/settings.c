@@ -23,20 +23,15 @@ int			sweep_scope = SCOPE_ALL;
 char	   *sweep_aux_schemas = NULL;
 int			sweep_vacuum_threshold = -1;
 double		sweep_vacuum_scale_factor = -1;
-int			sweep_insert_threshold = -1;
-double		sweep_insert_scale_factor = -1;
 int			sweep_catalog_threshold = 500;
 double		sweep_catalog_scale_factor = 0.05;
 double		sweep_insert_cache_fraction = 0.25;
-int			sweep_insert_min_size_kb = -1;
 bool		sweep_checkpoint_aware = true;
 bool		sweep_eager_freeze = true;
 int			sweep_naptime_ms = 1000;
 int			sweep_min_interval_s = 60;
-int			sweep_catalog_min_interval_s = 1;
 bool		sweep_analyze_partitioned = true;
 int			sweep_max_workers = 2;
-int			sweep_max_wait_s = 300;
 int			sweep_work_mem_kb = -1;
 double		sweep_read_limit = 0;
 double		sweep_write_limit = 0;
@@ -53,15 +48,11 @@ char	   *sweep_windows = NULL;
 char	   *sweep_host_directory = NULL;
 bool		sweep_adaptive = true;
 bool		sweep_cleaner = false;
-int			sweep_max_cleaners = 1;
 int			sweep_cleaner_naptime_s = 60;
 int			sweep_cleaner_scan_rate = 100000;
-bool		sweep_steer_manual = false;
-bool		sweep_steer_core = false;
+int			sweep_steer = STEERED_NONE;
 double		sweep_wal_disk_limit = 80;
-int			sweep_meter_interval_ms = 250;
 bool		sweep_process_title = false;
-int			sweep_log_min_duration_ms = -1;
 int			sweep_max_runs = 2000;
 int			sweep_max_decisions = 8192;
 int			sweep_history_days = 30;
@@ -69,6 +60,14 @@ int			sweep_debug_clock_rate = 1;
 int			sweep_debug_linger_s = 3;
 int			sweep_debug_clock_offset_s = 0;
 char	   *sweep_debug_sensor_root = NULL;
+
+static const struct config_enum_entry steer_options[] = {
+	{"none", STEERED_NONE, false},
+	{"manual", STEERED_MANUAL, false},
+	{"autovacuum", STEERED_AUTOVACUUM, false},
+	{"all", STEERED_MANUAL | STEERED_AUTOVACUUM, false},
+	{NULL, 0, false}
+};
 
 static const struct config_enum_entry mode_options[] = {
 	{"off", SWEEP_OFF, false},
@@ -349,16 +348,6 @@ define_thresholds(void)
 							 "-1 takes autovacuum_vacuum_scale_factor.  A table's own value wins.",
 							 &sweep_vacuum_scale_factor, -1, -1, 100,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.insert_threshold",
-							"Sets the number of inserted rows before a vacuum.",
-							"-1 takes autovacuum_vacuum_insert_threshold.  A table's own value wins.",
-							&sweep_insert_threshold, -1, -1, INT_MAX,
-							PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("sweep.insert_scale_factor",
-							 "Sets the number of inserted rows before a vacuum as a fraction of the table's unfrozen part.",
-							 "-1 takes autovacuum_vacuum_insert_scale_factor.  A table's own value wins.",
-							 &sweep_insert_scale_factor, -1, -1, 100,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.catalog_threshold",
 							"Sets the number of dead rows before a vacuum of a system catalog.",
 							NULL,
@@ -379,11 +368,6 @@ define_insert_rules(void)
 							 "So that it finds them in memory.  0 switches that off.",
 							 &sweep_insert_cache_fraction, 0.25, 0, 1,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.insert_min_size",
-							"Sets the size of new pages for which a table is vacuumed earlier than by autovacuum's own thresholds.",
-							"-1 takes 256 MB or sweep.insert_cache_fraction of shared_buffers, whichever is less.",
-							&sweep_insert_min_size_kb, -1, -1, INT_MAX,
-							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("sweep.checkpoint_aware",
 							 "Vacuums a table with new rows shortly before a checkpoint.",
 							 "Afterwards each of its pages would be logged in full once more.",
@@ -409,11 +393,6 @@ define_when_it_is_done(void)
 							"Every vacuum makes all sessions load the table's description again.",
 							&sweep_min_interval_s, 60, 0, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.catalog_min_interval",
-							"Sets the shortest time between two vacuums of the same system catalog.",
-							NULL,
-							&sweep_catalog_min_interval_s, 1, 0, 24 * 3600,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomEnumVariable("sweep.standby_conflicts",
 							 "Sets whether vacuums keep to the times of the server's own daemon because they cancel queries of standbys.",
 							 "\"auto\" does so while a standby is connected that sends no feedback.  Standbys that are fed by another standby or by an archive cannot be seen.",
@@ -424,11 +403,6 @@ define_when_it_is_done(void)
 							"They count against max_worker_processes, with two more for the launcher and the governor.",
 							&sweep_max_workers, 2, 0, SWEEP_MAX_WORKERS_LIMIT,
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.max_wait",
-							"Sets how long a table may be due before it goes ahead of more urgent ones.",
-							NULL,
-							&sweep_max_wait_s, 300, 0, 24 * 3600,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.work_mem",
 							"Sets the memory that each vacuum by pg_sweep may use for dead rows.",
 							"-1 takes autovacuum_work_mem, and if that is -1 maintenance_work_mem.",
@@ -444,11 +418,6 @@ define_cleaner(void)
 							 "Workers then load the library pg_sweep_cleaner, which changes pages.",
 							 &sweep_cleaner, false,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.max_cleaners",
-							"Sets the maximum number of workers that clean tables row by row without being asked.",
-							"They are among those of sweep.max_workers.  0 cleans only what sweep.clean() asks for.",
-							&sweep_max_cleaners, 1, 0, SWEEP_MAX_WORKERS_LIMIT,
-							PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.cleaner_naptime",
 							"Sets the shortest time between two looks at how much garbage a table has for the cleaner.",
 							NULL,
@@ -537,36 +506,21 @@ define_pacing(void)
 							 "Off: autovacuum_vacuum_cost_limit and _delay apply.",
 							 &sweep_adaptive, true,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("sweep.steer_manual",
-							 "Has manual VACUUM commands keep the budget as well.",
-							 NULL,
-							 &sweep_steer_manual, false,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("sweep.steer_core",
-							 "Has the server's own autovacuum workers keep the budget as well.",
-							 "Possible from PostgreSQL 17 on.",
-							 &sweep_steer_core, false,
+	DefineCustomEnumVariable("sweep.steer",
+							 "Sets which vacuums keep the budget besides pg_sweep's own.",
+							 "Autovacuum's workers can be steered from PostgreSQL 17 on.",
+							 &sweep_steer, STEERED_NONE, steer_options,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
 static void
 define_what_is_shown(void)
 {
-	DefineCustomIntVariable("sweep.meter_interval",
-							"Sets the time between two samples of a running vacuum.",
-							"A vacuum whose cost delay is long is sampled less often, because a sample cuts a delay short.",
-							&sweep_meter_interval_ms, 250, METER_INTERVAL_MIN_MS, METER_INTERVAL_MAX_MS,
-							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomBoolVariable("sweep.process_title",
 							 "Shows hits, misses and dirtied pages of a running vacuum in its process title.",
 							 NULL,
 							 &sweep_process_title, false,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("sweep.log_min_duration",
-							"Sets the shortest time of a vacuum by pg_sweep that is logged.",
-							"0 logs all.  -1 takes log_autovacuum_min_duration and the table's own value of it.",
-							&sweep_log_min_duration_ms, -1, -1, INT_MAX,
-							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.max_runs",
 							"Sets the number of finished vacuums that are remembered.",
 							"As many again are kept as the last ones of their tables, and sums of twice as many tables and hours.  About 1,400 bytes of shared memory each.",

@@ -14,6 +14,14 @@ typedef enum SweepMode
 	SWEEP_ACT
 } SweepMode;
 
+/* Which vacuums keep the budget besides pg_sweep's own?  Bits. */
+typedef enum SweepSteered
+{
+	STEERED_NONE = 0,
+	STEERED_MANUAL = 1,
+	STEERED_AUTOVACUUM = 2
+} SweepSteered;
+
 /* Are there standbys whose queries vacuums can cancel? */
 typedef enum SweepStandbys
 {
@@ -38,9 +46,6 @@ typedef enum SweepScope
 
 #define WORK_MEM_MIN_KB				1024
 
-#define METER_INTERVAL_MIN_MS		100
-#define METER_INTERVAL_MAX_MS		10000
-
 extern int	sweep_mode;			/* SweepMode */
 extern char *sweep_databases;
 extern char *sweep_exclude_databases;
@@ -48,20 +53,15 @@ extern int	sweep_scope;		/* SweepScope */
 extern char *sweep_aux_schemas;
 extern int	sweep_vacuum_threshold; /* -1, here and below: the server's */
 extern double sweep_vacuum_scale_factor;
-extern int	sweep_insert_threshold;
-extern double sweep_insert_scale_factor;
 extern int	sweep_catalog_threshold;
 extern double sweep_catalog_scale_factor;
 extern double sweep_insert_cache_fraction;
-extern int	sweep_insert_min_size_kb;	/* -1: see policy/insert */
 extern bool sweep_checkpoint_aware;
 extern bool sweep_eager_freeze;
 extern int	sweep_naptime_ms;
 extern int	sweep_min_interval_s;
-extern int	sweep_catalog_min_interval_s;
 extern bool sweep_analyze_partitioned;
 extern int	sweep_max_workers;
-extern int	sweep_max_wait_s;
 extern int	sweep_work_mem_kb;
 extern double sweep_read_limit; /* MB/s, as the next two (0, here and below:
 								 * not limited) */
@@ -79,15 +79,11 @@ extern char *sweep_windows;
 extern char *sweep_host_directory;
 extern bool sweep_adaptive;
 extern bool sweep_cleaner;
-extern int	sweep_max_cleaners;
 extern int	sweep_cleaner_naptime_s;
 extern int	sweep_cleaner_scan_rate;
-extern bool sweep_steer_manual;
-extern bool sweep_steer_core;
+extern int	sweep_steer;		/* of SweepSteered */
 extern double sweep_wal_disk_limit; /* percent */
-extern int	sweep_meter_interval_ms;
 extern bool sweep_process_title;
-extern int	sweep_log_min_duration_ms;
 extern int	sweep_max_runs;
 extern int	sweep_max_decisions;
 extern int	sweep_history_days;

@@ -152,9 +152,9 @@ is_eligible(const Vacuum *v)
 		case RUN_BY_SWEEP:
 			return true;
 		case RUN_BY_MANUAL:
-			return sweep_steer_manual;
+			return (sweep_steer & STEERED_MANUAL) != 0;
 		case RUN_BY_AUTOVACUUM:
-			return sweep_steer_core;
+			return (sweep_steer & STEERED_AUTOVACUUM) != 0;
 		default:
 			return false;
 	}

@@ -125,7 +125,7 @@ take_tick(void)
 		return;
 	if (meter_this.own.active && meter_this.own.shared_limit > 0 && !pacer_steers())
 		compat_cost_limit() = meter_own_limit(meter_this.own.shared_limit);
-	if (now - sampled_at < (TimestampTz) sweep_meter_interval_ms * 900 && now >= sampled_at &&
+	if (now - sampled_at < (TimestampTz) PACER_TICK_MS * 900 && now >= sampled_at &&
 		meter_slot->nsamples > 0)
 		return;
 	sampled_at = now;
@@ -155,7 +155,7 @@ void
 meter_tick_start(double cost_delay)
 {
 	double		slow = Min(cost_delay * DELAYS_PER_TICK, SLOWEST_TICK_MS);
-	int			interval_ms = Max(Min(sweep_meter_interval_ms, PACER_TICK_MS), (int) slow);
+	int			interval_ms = Max(PACER_TICK_MS, (int) slow);
 	int			first_ms = PACER_FIRST_TICK_MS;
 	TimestampTz now;
 

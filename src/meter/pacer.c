@@ -228,7 +228,7 @@ awaits_grant(const PacerGrant *grant)
 		case PACER_OWN:
 			return pacer.head.adaptive && !pacer.keeps_costs && grant->run != pacer.run;
 		case PACER_STATEMENT:
-			return grant->run != pacer.run && sweep_steer_manual && pacer.head.limited;
+			return grant->run != pacer.run && (sweep_steer & STEERED_MANUAL) != 0 && pacer.head.limited;
 		default:
 			return false;
 	}

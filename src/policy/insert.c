@@ -49,9 +49,7 @@ least_pages(const InsertSettings *s)
 {
 	double		least = INSERT_LEAST_BYTES / s->page_bytes;
 
-	if (s->least_bytes >= 0)
-		least = s->least_bytes / s->page_bytes;
-	else if (s->cache_fraction > 0)
+	if (s->cache_fraction > 0)
 		least = lesser(least, s->cache_fraction * s->buffers);
 	return greater(least, INSERT_EARLY_PAGES);
 }

@@ -16,7 +16,7 @@
 
 /*
  * It takes at least this much to come earlier than core, unless the cache is
- * small or a user says otherwise.
+ * small.
  */
 #define INSERT_LEAST_BYTES	(256.0 * 1024 * 1024)
 
@@ -55,8 +55,6 @@ typedef struct InsertSettings
 								 * count) */
 	double		buffers;		/* shared_buffers, in pages */
 	double		page_bytes;
-	double		least_bytes;	/* what a user says (negative: see
-								 * INSERT_LEAST_BYTES) */
 } InsertSettings;
 
 typedef struct InsertTable

@@ -7,11 +7,17 @@
 
 #include <stdbool.h>
 
+/*
+ * Every vacuum of a catalog makes all sessions read again what they know of
+ * it.  More often than once a second that would cost more than the garbage.
+ */
+#define CATALOG_MIN_INTERVAL_S	1
+
 /* All in seconds. */
 typedef struct IntervalSettings
 {
 	double		tables;			/* sweep.min_interval */
-	double		catalogs;		/* sweep.catalog_min_interval */
+	double		catalogs;		/* CATALOG_MIN_INTERVAL_S */
 	bool		core_counts;	/* autovacuum comes as well */
 	double		core_naptime;
 } IntervalSettings;

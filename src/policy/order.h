@@ -11,7 +11,7 @@
 typedef struct OrderKey
 {
 	bool		catalog;
-	int64_t		overdue_since;	/* beyond sweep.max_wait (0: it is not) */
+	int64_t		overdue_since;	/* beyond QUEUE_MAX_WAIT_S (0: it is not) */
 	bool		for_checkpoint; /* it is due because a checkpoint is near */
 	double		score;
 } OrderKey;

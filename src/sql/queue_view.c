@@ -330,7 +330,7 @@ describe_entry(const QueueEntry *entry, const Decision *d, const QueueView *view
 	if (hold_is_on())
 		wait_for_hold(waiting);
 	else if (entry->sparse && !cleanings_have_room())
-		snprintf(waiting->text, WAITING_LEN, "cleaner: all %d busy", sweep_max_cleaners);
+		strlcpy(waiting->text, "cleaner: busy", WAITING_LEN);
 	else if (!(d && !entry->sparse && describe_decision(d, entry, waiting)) && !describe_database(entry->key.dboid, waiting) &&
 			 !describe_standbys(entry->key.dboid, waiting))
 		wait_for_worker(view, entry->key.relid, waiting);

@@ -40,6 +40,7 @@
 #include "server/peek.h"
 #include "server/standbys.h"
 #include "settings.h"
+#include "state/queue.h"
 #include "state/archive.h"
 #include "state/ledger.h"
 #include "worker/candidates.h"
@@ -518,7 +519,7 @@ rules_of(const SimulatedSettings *s, bool act)
 		.catalog_place = act && s->max_workers > 0,
 		.look_s = act ? s->naptime_ms / 1000.0 : s->rules.autovacuum_naptime_s * fast,
 		.report_s = REPORT_S * fast,
-		.max_wait_s = s->max_wait_s,
+		.max_wait_s = QUEUE_MAX_WAIT_S,
 		.follow_s = INSERT_FOLLOW_MS / 1000.0,
 		.checkpoint_s = s->checkpoint_timeout_s * fast,
 		.write_s = s->checkpoint_timeout_s * fast,

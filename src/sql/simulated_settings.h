@@ -22,7 +22,6 @@ typedef struct SimulatedSettings
 	bool		checkpoint_aware;
 	int			naptime_ms;
 	int			max_workers;
-	int			max_wait_s;
 	int			autovacuum_max_workers;
 	int			freeze_max_age;
 	int			checkpoint_timeout_s;

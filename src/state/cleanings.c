@@ -258,7 +258,7 @@ static bool cleaning_now = false;
 bool
 cleanings_have_room(void)
 {
-	return pg_atomic_read_u32(&sweep_shared->cleanings.running) < (uint32) sweep_max_cleaners;
+	return pg_atomic_read_u32(&sweep_shared->cleanings.running) == 0;
 }
 
 static void
@@ -271,26 +271,19 @@ bool
 cleanings_begin(void)
 {
 	static bool registered = false;
-	uint32		running = pg_atomic_read_u32(&sweep_shared->cleanings.running);
+	uint32		nobody = 0;
 
 	if (!registered)
 		before_shmem_exit(give_back, (Datum) 0);
 	registered = true;
-	while (running < (uint32) sweep_max_cleaners)
-	{
-		if (pg_atomic_compare_exchange_u32(&sweep_shared->cleanings.running, &running, running + 1))
-		{
-			cleaning_now = true;
-			return true;
-		}
-	}
-	return false;
+	cleaning_now = pg_atomic_compare_exchange_u32(&sweep_shared->cleanings.running, &nobody, 1);
+	return cleaning_now;
 }
 
 void
 cleanings_end(void)
 {
 	if (cleaning_now)
-		pg_atomic_fetch_sub_u32(&sweep_shared->cleanings.running, 1);
+		pg_atomic_write_u32(&sweep_shared->cleanings.running, 0);
 	cleaning_now = false;
 }

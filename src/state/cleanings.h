@@ -56,7 +56,7 @@ typedef struct CleaningState
 {
 	pg_atomic_uint32 known;		/* places that were ever used, which the
 								 * launcher asks without the lock */
-	pg_atomic_uint32 running;	/* workers that clean without being asked */
+	pg_atomic_uint32 running;	/* 1: a worker cleans without being asked */
 	pg_atomic_uint32 next_buffer;	/* where the next pass goes on, after the
 									 * clock hand's part.  Writer: a worker
 									 * that cleans */
@@ -88,8 +88,9 @@ extern int64 cleanings_least(void);
 extern bool cleanings_are_due(DecisionKey key, int64 dead, int64 live, double *threshold);
 
 /*
- * Takes one of sweep.max_cleaners places until cleanings_end().  Returns false
- * if none is free.  A process that ends gives its place back.
+ * Takes the place of the one worker that cleans without being asked, until
+ * cleanings_end().  Returns false if it is taken.  A process that ends gives
+ * it back.
  */
 extern bool cleanings_begin(void);
 extern void cleanings_end(void);

@@ -229,7 +229,7 @@ queue_set_back(int64 us)
 static bool
 is_overdue(const QueueEntry *entry, TimestampTz now)
 {
-	return !entry->sparse && now > clock_after(entry->since, (int64) sweep_max_wait_s * 1000);
+	return !entry->sparse && now > clock_after(entry->since, (int64) QUEUE_MAX_WAIT_S * 1000);
 }
 
 int64

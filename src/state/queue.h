@@ -63,7 +63,10 @@ extern DecisionKey *queue_sparse(int *count);
 /* Has anything been due for so long, without a worker for it? */
 extern bool queue_has_due(int64 ms);
 
-/* Those that wait longer than sweep.max_wait, palloc'd.  For any backend. */
+/* A table that has been due for so long goes ahead of more urgent ones. */
+#define QUEUE_MAX_WAIT_S	300
+
+/* Those that wait longer than QUEUE_MAX_WAIT_S, palloc'd.  For any backend. */
 extern QueueEntry *queue_overdue(int *count);
 
 /* Makes a hash of entries by their key, in the current memory context. */
@@ -72,7 +75,7 @@ extern HTAB *queue_index(const QueueEntry *entries, int count);
 /* Publishes what was collected of those databases that are ours. */
 extern void queue_publish(bool (*is_ours) (Oid dboid), TimestampTz now);
 
-/* How many of them wait longer than sweep.max_wait?  For any backend. */
+/* How many of them wait longer than QUEUE_MAX_WAIT_S?  For any backend. */
 extern int64 queue_count_overdue(void);
 
 /* Forgets what was published.  Launcher only. */

@@ -125,7 +125,7 @@ typedef struct Candidate
 	CarryOver	carried;		/* added to them, if it is on */
 	CandidateWeight weight;
 
-	TimestampTz overdue_since;	/* since when it waits beyond sweep.max_wait
+	TimestampTz overdue_since;	/* since when it waits beyond QUEUE_MAX_WAIT_S
 								 * (0: it does not), set by overdue.c */
 } Candidate;
 

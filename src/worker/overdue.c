@@ -1,6 +1,6 @@
 /*
  * overdue.c
- *		Tables that have waited for longer than sweep.max_wait go first.
+ *		Tables that have waited for longer than QUEUE_MAX_WAIT_S go first.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * overdue.h
- *		Tables that have waited for longer than sweep.max_wait go first.
+ *		Tables that have waited for longer than QUEUE_MAX_WAIT_S go first.
  */
 #ifndef SWEEP_OVERDUE_H
 #define SWEEP_OVERDUE_H

@@ -56,8 +56,7 @@ run_job(void *arg)
 static void
 log_job(const Candidate *c, const CleanJob *job, const RunRecord *run, const char *reason)
 {
-	int			min_ms = sweep_log_min_duration_ms >= 0 ?
-		sweep_log_min_duration_ms : compat_log_vacuum_min_duration(c->rules.opts);
+	int			min_ms = compat_log_vacuum_min_duration(c->rules.opts);
 	const CleanCounts *n = &job->counts;
 
 	if (min_ms < 0 || run->ended_at - run->started_at < (int64) min_ms * 1000)

@@ -46,8 +46,7 @@
 static void
 log_run(const Candidate *c, const RunRecord *run, const char *reason)
 {
-	int			min_ms = sweep_log_min_duration_ms >= 0 ?
-		sweep_log_min_duration_ms : compat_log_vacuum_min_duration(c->rules.opts);
+	int			min_ms = compat_log_vacuum_min_duration(c->rules.opts);
 
 	if (min_ms >= 0 && run->ended_at - run->started_at >= (int64) min_ms * 1000)
 		log_captured(reason);
@@ -175,8 +174,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 static void
 log_analyze(const Candidate *c, const RunRecord *run, const char *reason)
 {
-	int			min_ms = sweep_log_min_duration_ms >= 0 ?
-		sweep_log_min_duration_ms : compat_log_analyze_min_duration();
+	int			min_ms = compat_log_analyze_min_duration();
 
 	if (run->outcome == RUN_DONE && min_ms >= 0 &&
 		run->ended_at - run->started_at >= (int64) min_ms * 1000)

@@ -54,11 +54,6 @@ ALTER SYSTEM SET sweep.naptime = '99ms';
 ALTER SYSTEM SET sweep.naptime = '3601s';
 ALTER SYSTEM SET sweep.min_interval = -1;
 ALTER SYSTEM SET sweep.min_interval = '25h';
-ALTER SYSTEM SET sweep.catalog_min_interval = -1;
-ALTER SYSTEM SET sweep.catalog_min_interval = '25h';
-ALTER SYSTEM SET sweep.meter_interval = '99ms';
-ALTER SYSTEM SET sweep.meter_interval = '10001ms';
-ALTER SYSTEM SET sweep.log_min_duration = -2;
 ALTER SYSTEM SET sweep.naptime = '1 parsec';
 \set VERBOSITY terse
 ALTER SYSTEM SET sweep.write_limit = -1;

@@ -21,9 +21,9 @@ SELECT setting, try(ARRAY[setting]) LIKE 'too little is recorded%' AS taken FROM
 	'autovacuum_vacuum_threshold=100', 'autovacuum_vacuum_scale_factor=0.05', 'autovacuum_vacuum_insert_threshold=-1',
 	'autovacuum_vacuum_insert_scale_factor=0', 'autovacuum_naptime=1min', 'autovacuum_max_workers=5', 'autovacuum_freeze_max_age=500000000',
 	'autovacuum=off', 'checkpoint_timeout=1h', 'sweep.mode=act', 'sweep.scope=catalog', 'sweep.vacuum_threshold=-1',
-	'sweep.vacuum_scale_factor=1e-2', 'sweep.insert_threshold=5000', 'sweep.insert_scale_factor=0.1', 'sweep.insert_cache_fraction=0',
-	'sweep.insert_min_size=1GB', 'sweep.checkpoint_aware=no', 'sweep.catalog_threshold=50', 'sweep.catalog_scale_factor=0.1',
-	'sweep.naptime=5s', 'sweep.min_interval=2min', 'sweep.catalog_min_interval=100ms', 'sweep.max_workers=4', 'sweep.max_wait=1h',
+	'sweep.vacuum_scale_factor=1e-2', 'sweep.insert_cache_fraction=0',
+	'sweep.checkpoint_aware=no', 'sweep.catalog_threshold=50', 'sweep.catalog_scale_factor=0.1',
+	'sweep.naptime=5s', 'sweep.min_interval=2min', 'sweep.max_workers=4',
 	'sweep.read_limit=20', 'sweep.write_limit=12.5', 'sweep.windows=08:00-20:00 write_limit=10, else write_limit=100',
 	'  Sweep.Min_Interval  =  5s', 'sweep.windows=']) AS setting;
 

@@ -257,30 +257,23 @@ for my $kind ('writing', 'prepared')
 my $log = log_since($node);
 unlike($log, qr/automatic vacuum of table/, 'log_autovacuum_min_duration is 10 min: nothing was logged so far');
 
-reload_with($node, 'sweep.log_min_duration' => '0');
+reload_with($node, 'log_autovacuum_min_duration' => '0');
 rounds($node, 2);
 my $offset = log_size($node);
 garbage($node, 'other', 'logged');
 log_poll_ok($node, qr/LOG:  automatic vacuum of table "other\.public\.logged": index scans: 0/, $offset,
-	'sweep.log_min_duration = 0: core\'s line is written');
+	'log_autovacuum_min_duration = 0: core\'s line is written');
 my $line = log_since($node, $offset);
 like($line, qr/tuples: 500 removed, 500 remain, 0 are dead but not yet removable/, 'with core\'s report');
 like($line, qr/\n\tsweep: dead tuples 500 > \d+, score [\d.]+/, 'and a note of ours');
 is(() = $line =~ /automatic vacuum of table "other\.public\.logged"/g, 1, 'once');
 
-reload_with($node, 'sweep.log_min_duration' => '1h');
-rounds($node, 2);
-$offset = log_size($node);
-garbage($node, 'other', 'not_logged');
-after_a_visit('other', 'sweep.log_min_duration = 1h');
-unlike(log_since($node, $offset), qr/not_logged/, 'which is not logged');
-
-reload_with($node, 'sweep.log_min_duration' => '-1', 'log_autovacuum_min_duration' => '1h');
+reload_with($node, 'log_autovacuum_min_duration' => '1h');
 rounds($node, 2);
 $offset = log_size($node);
 garbage($node, 'other', 'log_of_server');
 garbage($node, 'other', 'log_of_table', with => 'log_autovacuum_min_duration = 0');
-after_a_visit('other', 'sweep.log_min_duration = -1');
+after_a_visit('other', 'log_autovacuum_min_duration = 1h');
 poll_ok($node, "SELECT count(*) = 2 FROM sweep.runs WHERE relname LIKE 'log\\_of\\_%'", 'both were vacuumed');
 unlike(log_since($node, $offset), qr/log_of_server/, 'the server\'s log_autovacuum_min_duration is obeyed');
 log_poll_ok($node, qr/automatic vacuum of table "other\.public\.log_of_table"/, $offset, 'and a table\'s own');

@@ -20,7 +20,6 @@ autovacuum_naptime = 1s
 autovacuum_freeze_max_age = 100000
 autovacuum_vacuum_cost_delay = 0
 sweep.mode = observe
-sweep.meter_interval = 100ms
 max_worker_processes = 12
 END
 

@@ -15,7 +15,7 @@ use Test::More;
 
 my $node = sweep_node('hostile', conf => <<'END');
 sweep.debug_clock_rate = 20
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 END
 
 sql($node, 'CREATE ROLE mallory LOGIN CREATEROLE; CREATE ROLE victim SUPERUSER LOGIN; CREATE ROLE powerless; GRANT powerless TO mallory;'
@@ -110,7 +110,7 @@ is(sql($node, "SELECT count(*) FROM sweep.runs WHERE datname = 'prey' AND mode <
 sql($node, 'ALTER DATABASE prey RESET ALL');
 
 # pg_sweep's own cannot be planted.
-for my $setting ("sweep.mode = 'off'", "sweep.log_min_duration = 0", "sweep.debug_clock_rate = 100000", "sweep.nonsense = 1")
+for my $setting ("sweep.mode = 'off'", "sweep.naptime = 100", "sweep.debug_clock_rate = 100000", "sweep.nonsense = 1")
 {
 	my ($rc, $out, $err) = $node->psql('prey', "ALTER DATABASE prey SET $setting", extra_params => [ '-U', 'mallory' ]);
 	isnt($rc, 0, "ALTER DATABASE SET $setting is refused");

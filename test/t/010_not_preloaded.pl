@@ -138,7 +138,7 @@ SKIP:
 {
 	skip "pg_upgrade is not in $bindir: NOT TESTED", 1 unless -x "$bindir/pg_upgrade";
 
-	my $old = sweep_node('upgrade_old', conf => "sweep.databases = '*'\nautovacuum = on\nsweep.log_min_duration = 0\n");
+	my $old = sweep_node('upgrade_old', conf => "sweep.databases = '*'\nautovacuum = on\nlog_autovacuum_min_duration = 0\n");
 	garbage($old, 'postgres', 'due');
 	poll_ok($old, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'due'", 'pg_upgrade: the old server works');
 	garbage($old, 'postgres', 'due2', with => 'autovacuum_enabled = off');

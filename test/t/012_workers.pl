@@ -19,7 +19,6 @@ max_worker_processes = 12
 autovacuum_max_workers = 1
 autovacuum_vacuum_cost_delay = 10ms
 autovacuum_vacuum_cost_limit = 300
-sweep.meter_interval = 100ms
 END
 
 # All become due in the same moment, because their database was excluded before.

@@ -17,7 +17,6 @@ my $node = sweep_node('scope_lane', conf => <<'END');
 sweep.scope = catalog
 sweep.max_workers = 1
 sweep.min_interval = 1s
-sweep.catalog_min_interval = 1s
 max_worker_processes = 12
 END
 

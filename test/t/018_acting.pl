@@ -21,7 +21,6 @@ sweep.max_workers = 2
 max_worker_processes = 12
 autovacuum_vacuum_cost_delay = 10ms
 autovacuum_vacuum_cost_limit = 300
-sweep.meter_interval = 100ms
 END
 
 # 0.04 s a page

@@ -21,7 +21,7 @@ use Test::More;
 my $node = sweep_node('partitioned', conf => <<'END');
 sweep.debug_clock_rate = 20
 sweep.max_workers = 1
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 END
 
 # Waits for two visits that began after this, both with a survey, because a worker looks at

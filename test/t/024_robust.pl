@@ -13,7 +13,7 @@ use Test::More;
 
 my $node = sweep_node('robust', conf => <<'END');
 autovacuum = off
-sweep.insert_min_size = 0
+sweep.insert_cache_fraction = 0.0001
 sweep.naptime = 100ms
 END
 

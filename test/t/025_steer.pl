@@ -16,7 +16,6 @@ use Time::HiRes qw(time usleep);
 
 my $node = sweep_node('steer', conf => <<'END');
 sweep.max_workers = 2
-sweep.meter_interval = 100ms
 max_worker_processes = 12
 autovacuum_vacuum_cost_delay = 2ms
 autovacuum_vacuum_cost_limit = 40
@@ -214,7 +213,7 @@ CREATE INDEX ON parallel (d);
 DELETE FROM parallel WHERE a % 3 = 0;
 CHECKPOINT;
 END
-reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer_manual' => 'on', 'sweep.adaptive' => 'off',
+reload_with($node, min_parallel_index_scan_size => 0, max_parallel_maintenance_workers => 2, 'sweep.steer' => 'manual', 'sweep.adaptive' => 'off',
 	'sweep.write_limit' => 4);
 poll_ok($node, q{SELECT configured = 4 FROM sweep.budget WHERE name = 'write_limit'}, 'a limit');
 $manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = 0;\nVACUUM (PARALLEL 2) parallel;\nSET vacuum_cost_delay = '2ms';\n");
@@ -227,7 +226,7 @@ my $mb_s = sql($node, "SELECT (blks_dirtied - $dirtied) / 128.0 / EXTRACT(epoch 
 # at all they make a hundred and more.
 cmp_ok($mb_s, '<', 6, "together with their leader they keep the limit of 4 MB/s ($mb_s)");
 cmp_ok($mb_s, '>', 1.5, 'and use it');
-reload_with($node, 'sweep.steer_manual' => 'off', 'sweep.write_limit' => 0);
+reload_with($node, 'sweep.steer' => 'none', 'sweep.write_limit' => 0);
 
 # ---- off
 

@@ -143,17 +143,17 @@ reload_with($node, 'sweep.wal_limit' => 0, 'sweep.adaptive' => 'on');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'l' AND outcome = 'done'", 'adaptive, without a limit: not by the cost settings',
 	timeout => 240);
 
-# ---- commands are not asked, unless steer_manual
+# ---- commands are not asked, unless sweep.steer says so
 
 reload_with($node, 'sweep.write_limit' => 2);
 table_of('by_hand', 60);
 my $session = session($node);
 my $seconds = seconds(sub { $session->query_safe('VACUUM by_hand') });
 cmp_ok($seconds, '<', within(12), 'a VACUUM command does not keep the budget');
-reload_with($node, 'sweep.steer_manual' => 'on');
+reload_with($node, 'sweep.steer' => 'manual');
 table_of('by_hand2', 60);
 $session->query_until(qr/begun/, "\\echo begun\nVACUUM by_hand2;\n");
-poll_ok($node, "SELECT dirty_mb_per_s BETWEEN 1.2 AND 2.7 AND limited_by = 'write_limit' $running AND relname = 'by_hand2'", 'with steer_manual it does');
+poll_ok($node, "SELECT dirty_mb_per_s BETWEEN 1.2 AND 2.7 AND limited_by = 'write_limit' $running AND relname = 'by_hand2'", 'with sweep.steer = manual it does');
 
 # ---- observe binds nobody
 

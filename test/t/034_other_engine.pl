@@ -24,7 +24,6 @@ my $engine = $ENV{PG_SWEEP_OTHER_ENGINE} // die 'tools/test builds test/engine a
 my $conf = <<'END';
 sweep.debug_clock_rate = 20
 sweep.max_workers = 2
-sweep.meter_interval = 100ms
 allow_system_table_mods = on
 END
 

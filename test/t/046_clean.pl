@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
-my $node = sweep_node('clean', conf => "sweep.log_min_duration = 0\n");
+my $node = sweep_node('clean', conf => "log_autovacuum_min_duration = 0\n");
 need_modules($node, 'amcheck');
 
 sub clean_once

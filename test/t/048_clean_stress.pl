@@ -21,7 +21,7 @@ my $rows = 40000;
 
 my $node = sweep_node('clean_stress', conf => <<'END');
 sweep.cleaner = on
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 sweep.min_interval = 1h
 sweep.cleaner_naptime = 1s
 sweep.cleaner_scan_rate = 1000000

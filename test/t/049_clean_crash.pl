@@ -22,7 +22,6 @@ my $crashes = $ENV{PG_SWEEP_CRASHES} // 6;
 my $node = sweep_node('clean_crash', conf => <<'END');
 sweep.cleaner = on
 sweep.min_interval = 1h
-sweep.meter_interval = 100ms
 autovacuum_vacuum_cost_delay = 10ms
 autovacuum_vacuum_cost_limit = 20
 shared_buffers = 16MB

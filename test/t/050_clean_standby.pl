@@ -18,7 +18,7 @@ my $rounds = $ENV{PG_SWEEP_STANDBY_ROUNDS} // 4;
 my $primary = sweep_node('clean_primary', init => [ allows_streaming => 1 ], conf => <<'END');
 sweep.cleaner = on
 sweep.min_interval = 1h
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 wal_consistency_checking = all
 END

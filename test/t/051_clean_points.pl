@@ -50,7 +50,7 @@ my $node = sweep_node('clean_points',
 	conf => <<'END');
 sweep.cleaner = on
 sweep.min_interval = 1h
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 wal_writer_delay = 10s
 END

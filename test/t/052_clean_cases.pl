@@ -19,7 +19,7 @@ my $install = install_cleaner(build_cleaner('points', '-DCLEAN_POINTS'));
 my $node = sweep_node('clean_cases', install_path => $install, conf => <<'END');
 sweep.cleaner = on
 sweep.min_interval = 1h
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 ignore_checksum_failure = on
 END

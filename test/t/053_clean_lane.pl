@@ -80,10 +80,11 @@ is(sql($node, 'SELECT count(*) FROM sweep.queue'), 0, 'and nothing waits');
 reload_with($node, 'sweep.mode' => 'observe', 'sweep.cleaner' => 'on');
 rounds($node, 10);
 is(sql($node, 'SELECT count(*) FROM sweep.cleanings'), 0, 'nor in the mode observe');
-reload_with($node, 'sweep.max_cleaners' => '0', 'sweep.mode' => 'act');
-poll_ok($node, "SELECT count(*) = 2 FROM sweep.queue WHERE reason LIKE 'sparse garbage: dead tuples % > 50' AND waiting_for = 'cleaner: all 0 busy' AND score < 1",
+sql($node, "SELECT sweep.hold('1 h')");
+reload_with($node, 'sweep.mode' => 'act');
+poll_ok($node, "SELECT count(*) = 2 FROM sweep.queue WHERE reason LIKE 'sparse garbage: dead tuples % > 50' AND waiting_for LIKE 'hold%' AND score < 1",
 	'what waits for a cleaner is in the queue');
-reload_with($node, 'sweep.max_cleaners' => '1');
+sql($node, "SELECT sweep.hold('0')");
 
 becomes('sparse', 'watched', '%', 'a large table is looked at twice');
 age('sparse', 'id % 400 = 107');

@@ -21,7 +21,7 @@ use Test::More;
 my $primary = sweep_node('race_primary', init => [ allows_streaming => 1 ], conf => <<'END');
 sweep.cleaner = on
 sweep.min_interval = 1h
-sweep.log_min_duration = 0
+log_autovacuum_min_duration = 0
 autovacuum_vacuum_cost_delay = 0
 END
 $primary->backup('base');

@@ -1,5 +1,5 @@
 # What the cleaner saw in shared buffers is not there any more: the table was truncated, cut at
-# its end, rewritten or dropped, or its pages have left. Two cleaners share one database.
+# its end, rewritten or dropped, or its pages have left. Several workers share one database.
 
 use strict;
 use warnings FATAL => 'all';
@@ -104,7 +104,7 @@ $session->query_safe("SELECT clean_test_see('seen')");
 sql($node, 'DROP TABLE seen');
 like($session->query_safe("SELECT clean_test_seen($oid)"), qr/^(?!pages)/, 'a table that was dropped is not cleaned');
 
-# ---- two cleaners: each table is cleaned by one of them, and each row once
+# ---- four workers: one cleans at a time, and each row once
 
 my @tables = map { "shared_$_" } 1 .. 4;
 sql($node, "SELECT sweep.hold('1 h')");
@@ -118,7 +118,7 @@ END
 	sql($node, "VACUUM (FREEZE, ANALYZE) $table");
 }
 sql($node, "SELECT sweep.hold('0')");
-reload_with($node, 'sweep.max_workers' => 4, 'sweep.max_cleaners' => 2, 'sweep.cleaner' => 'on');
+reload_with($node, 'sweep.max_workers' => 4, 'sweep.cleaner' => 'on');
 sql($node, "UPDATE $_ SET hits = 1 WHERE id <= 60") for @tables;
 poll_ok($node, "SELECT count(*) = 4 FROM sweep.cleanings WHERE relname LIKE 'shared%' AND decision = 'watched'", 'all are watched first')
   or diag(sql($node, 'TABLE sweep.cleanings'));

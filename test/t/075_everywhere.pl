@@ -15,7 +15,6 @@ use Test::More;
 
 my $node = sweep_node('everywhere', conf => <<'END2');
 sweep.naptime = 100ms
-sweep.catalog_min_interval = 1s
 autovacuum_vacuum_cost_delay = 0
 END2
 

@@ -14,7 +14,7 @@ use Test::More;
 
 # the insert rules and lost counters have the visibility map counted
 my $node = sweep_node('broken', conf => <<'END');
-sweep.insert_min_size = 0
+sweep.insert_cache_fraction = 0.0001
 sweep.naptime = 100ms
 sweep.mode = observe
 END

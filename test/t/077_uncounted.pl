@@ -13,7 +13,6 @@ use SweepTest;
 use Test::More;
 
 my $node = sweep_node('uncounted', conf => <<'END');
-sweep.insert_min_size = 0
 sweep.insert_cache_fraction = 0.01
 sweep.naptime = 100ms
 sweep.min_interval = 10min

@@ -8,7 +8,7 @@
 #include "insert.h"
 #include "tap.h"
 
-#define SETTINGS(base, scale, cache) {base, scale, cache, 40000, 8192, -1}
+#define SETTINGS(base, scale, cache) {base, scale, cache, 40000, 8192}
 /* the server's own threshold is that of an unfrozen table here */
 #define TABLE(rows, frozen_share, costly) \
 	{rows, (rows) / 100, (rows) / 100 * (frozen_share), 100, 1000 + 0.2 * (rows), costly}
@@ -33,15 +33,10 @@ static const struct
 	{"all unfrozen, no cache rule: core's",
 	SETTINGS(1000, 0.2, 0), TABLE(50e6, 0, 0), {10001000, -1}},
 
-	{"1 MB is enough, a user says",
-	{1000, 0.2, 0.25, 40000, 8192, 1048576}, TABLE(50e6, 1, 0), {12800, -1}},
-	{"100 MB, a user says: 12,800 pages, but the cache comes first",
-	{1000, 0.2, 0.25, 40000, 8192, 104857600}, TABLE(50e6, 1, 0), {250000, 12800}},
-
 	{"a quarter of its part would be 819 pages: 1,024",
-	{1000, 0.2, 0.1, 32768, 8192, -1}, TABLE(50e6, 1, 0), {102400, 12800}},
+	{1000, 0.2, 0.1, 32768, 8192}, TABLE(50e6, 1, 0), {102400, 12800}},
 	{"its part is 512 pages: all of it",
-	{1000, 0.2, 0.125, 4096, 8192, -1}, TABLE(50e6, 1, 0), {51200, 12800}},
+	{1000, 0.2, 0.125, 4096, 8192}, TABLE(50e6, 1, 0), {51200, 12800}},
 
 	/* never later than core */
 	{"a small table, all frozen: core's 1,200",
@@ -53,7 +48,7 @@ static const struct
 	{"more frozen than there is: clamped",
 	SETTINGS(1000, 0.2, 0.25), {50e6, 1000, 5000, 100, 10001000, 0}, {250000, 12800}},
 	{"a cache of 20 buffers: not for less than 128 pages",
-	{1000, 0.2, 0.25, 80, 8192, -1}, TABLE(50e6, 1, 0), {12800, -1}},
+	{1000, 0.2, 0.25, 80, 8192}, TABLE(50e6, 1, 0), {12800, -1}},
 
 	/* core would come about then, and not freeze */
 	{"core waits for 401,000, 4,010 pages: at half of that",

@@ -398,7 +398,6 @@ follow(SimulateTable *t)
 	t->inserts.cache_fraction = 0.25;
 	t->inserts.buffers = 16384;
 	t->inserts.page_bytes = 8192;
-	t->inserts.least_bytes = 2e6;
 }
 
 /* What comes during a long vacuum counts for the next one. */
@@ -461,7 +460,6 @@ test_inserts_end(void)
 	w->tables[0].inserts.base = 100;
 	w->tables[0].inserts.scale = 0.001;
 	w->tables[0].inserts.page_bytes = 8192;
-	w->tables[0].inserts.least_bytes = 1e9;
 	simulate(&w->s);
 	tap_is_double(w->by_hour[2].insert_vacuums, 1, "inserts have ended", "one vacuum comes");
 	tap_is_double(w->tables[0].sum.vacuums, 1, "inserts have ended", "and no more");

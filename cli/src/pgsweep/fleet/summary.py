@@ -131,7 +131,7 @@ def node_problems(row: Row) -> tuple[str, ...]:
         if reading.status.overdue:
             count = compute.plural(reading.status.overdue, "table")
             waited = "has" if reading.status.overdue == 1 else "have"
-            found.append(f"{count} {waited} waited longer than sweep.max_wait")
+            found.append(f"{count} {waited} waited longer than five minutes")
         return tuple(found)
     server, oldest, blocker = reading.server, reading.oldest, reading.blocker
     if oldest is not None:

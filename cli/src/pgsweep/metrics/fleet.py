@@ -208,7 +208,7 @@ def _pg_sweep(rows: Sequence[Row]) -> Iterator[Metric]:
     )
     yield from of(
         "pgsweep_tables_overdue",
-        "Tables that have waited for longer than sweep.max_wait.",
+        "Tables that have waited for longer than five minutes.",
         lambda status: status.overdue,
         gauges,
     )

@@ -49,7 +49,7 @@ def tables(reading: Reading, limit: int) -> Iterator[Metric]:
         )
         yield from gauge(
             "pgsweep_tables_overdue",
-            "Tables that have waited for longer than sweep.max_wait.",
+            "Tables that have waited for longer than five minutes.",
             reading.status.overdue,
         )
     if reading.databases is not None:

@@ -59,7 +59,7 @@ class Status:
     last_lock_time: float | None = None
     max_lock_time: float | None = None
     naptime: float | None = None
-    # How many tables have waited longer than sweep.max_wait, and how old the horizon is in
+    # How many tables have waited longer than five minutes, and how old the horizon is in
     # transactions.
     overdue: int | None = None
     horizon_age: int | None = None

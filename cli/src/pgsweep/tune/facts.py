@@ -41,7 +41,7 @@ def require_possible(session: LabSession) -> None:
     """
     row = session.rows(
         "SELECT pg_catalog.pg_is_in_recovery() AS standby, rolsuper OR rolcreatedb AS may, "
-        "rolname, pg_catalog.current_setting('sweep.steer_manual', true) AS steered "
+        "rolname, pg_catalog.current_setting('sweep.steer', true) AS steered "
         "FROM pg_catalog.pg_roles WHERE rolname = current_user"
     )[0]
     if row["standby"]:
@@ -54,10 +54,10 @@ def require_possible(session: LabSession) -> None:
             f'role "{row["rolname"]}" may not create a scratch database',
             f'Run ALTER ROLE "{row["rolname"]}" CREATEDB as superuser, or use --from-history.',
         )
-    if row["steered"] == "on":
+    if row["steered"] in ("manual", "all"):
         raise UsageError(
-            "sweep.steer_manual is on: pg_sweep would slow the experiment's own vacuums",
-            "Set it to off for the time of the experiment.",
+            "sweep.steer includes manual VACUUM: pg_sweep would slow the experiment's own vacuums",
+            "Set it to none for the time of the experiment.",
         )
 
 
