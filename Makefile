@@ -46,20 +46,28 @@ include $(PGXS)
 # The library that changes pages is apart, see docs/retail.md.
 CLEANER = cleaner/pg_sweep_cleaner.so
 
-all: $(CLEANER)
+# What other settings would have done, for the backend that asks.
+SIMULATE = simulate/pg_sweep_simulate.so
+
+all: $(CLEANER) $(SIMULATE)
 
 $(CLEANER): $(wildcard cleaner/*.[ch]) src/worker/clean_job.h .built-for
 	$(MAKE) -C cleaner PG_CONFIG='$(PG_CONFIG)'
 
-install: install-cleaner
-install-cleaner: $(CLEANER)
+$(SIMULATE): $(wildcard simulate/*.[ch]) pg_sweep.so
+	$(MAKE) -C simulate PG_CONFIG='$(PG_CONFIG)'
+
+install: install-libraries
+install-libraries: $(CLEANER) $(SIMULATE)
 	$(MAKE) -C cleaner install PG_CONFIG='$(PG_CONFIG)'
+	$(MAKE) -C simulate install PG_CONFIG='$(PG_CONFIG)'
 
-clean: clean-cleaner
-clean-cleaner:
+clean: clean-libraries
+clean-libraries:
 	$(MAKE) -C cleaner clean PG_CONFIG='$(PG_CONFIG)'
+	$(MAKE) -C simulate clean PG_CONFIG='$(PG_CONFIG)'
 
-.PHONY: install-cleaner clean-cleaner
+.PHONY: install-libraries clean-libraries
 else
 all install:
 	@tools/setup build
@@ -116,10 +124,11 @@ endif
 unit: $(UNIT_TESTS)
 
 # plain C: no server header is on the path
-UNIT_CC = $(CC) -std=c99 -Wall -Wextra -Wno-missing-field-initializers -Werror -g -O1 -Isrc/policy -Itest/unit
-UNIT_POLICY = $(patsubst src/policy/%.c,$(BUILD)/unit/policy/%.o,$(wildcard src/policy/*.c))
+UNIT_CC = $(CC) -std=c99 -Wall -Wextra -Wno-missing-field-initializers -Werror -g -O1 -Isrc/policy -Isimulate -Itest/unit
+UNIT_SOURCES = $(wildcard src/policy/*.c) $(addprefix simulate/simulate,.c _learn.c _table.c)
+UNIT_POLICY = $(patsubst %.c,$(BUILD)/unit/%.o,$(UNIT_SOURCES))
 
-$(BUILD)/unit/policy/%.o: src/policy/%.c $(wildcard src/policy/*.h)
+$(BUILD)/unit/%.o: %.c $(wildcard src/policy/*.h simulate/*.h)
 	@mkdir -p $(dir $@)
 	$(UNIT_CC) -c -o $@ $<
 

@@ -42,18 +42,18 @@ typedef struct RuleSettings
 extern bool rules_is_catalog(Oid relid);
 
 /* Those in force. */
-extern RuleSettings rules_settings(void);
+extern PGDLLEXPORT RuleSettings rules_settings(void);
 
 /* For catalogs, or for other tables. */
 extern ThresholdSettings rules_thresholds(bool catalog);
-extern ThresholdSettings rules_thresholds_by(const RuleSettings *s, bool catalog);
+extern PGDLLEXPORT ThresholdSettings rules_thresholds_by(const RuleSettings *s, bool catalog);
 
 /* The rules for inserted rows, for tables with such thresholds. */
 extern InsertSettings rules_inserts(const ThresholdSettings *settings);
-extern InsertSettings rules_inserts_by(const RuleSettings *s, const ThresholdSettings *settings);
+extern PGDLLEXPORT InsertSettings rules_inserts_by(const RuleSettings *s, const ThresholdSettings *settings);
 
 /* The shortest time between two vacuums of a table, in seconds. */
-extern double rules_min_interval_by(const RuleSettings *s, bool catalog);
+extern PGDLLEXPORT double rules_min_interval_by(const RuleSettings *s, bool catalog);
 
 /*
  * May it be a large table that takes rows, and of which nobody knows how much

@@ -46,26 +46,26 @@ typedef enum SweepScope
 
 #define WORK_MEM_MIN_KB				1024
 
-extern int	sweep_mode;			/* SweepMode */
+extern PGDLLEXPORT int sweep_mode;	/* SweepMode */
 extern char *sweep_databases;
 extern char *sweep_exclude_databases;
-extern int	sweep_scope;		/* SweepScope */
+extern PGDLLEXPORT int sweep_scope; /* SweepScope */
 extern char *sweep_aux_schemas;
 extern int	sweep_vacuum_threshold; /* -1, here and below: the server's */
 extern double sweep_vacuum_scale_factor;
 extern int	sweep_catalog_threshold;
 extern double sweep_catalog_scale_factor;
 extern double sweep_insert_cache_fraction;
-extern bool sweep_checkpoint_aware;
+extern PGDLLEXPORT bool sweep_checkpoint_aware;
 extern bool sweep_eager_freeze;
-extern int	sweep_naptime_ms;
+extern PGDLLEXPORT int sweep_naptime_ms;
 extern int	sweep_min_interval_s;
 extern bool sweep_analyze_partitioned;
-extern int	sweep_max_workers;
+extern PGDLLEXPORT int sweep_max_workers;
 extern int	sweep_work_mem_kb;
-extern double sweep_read_limit; /* MB/s, as the next two (0, here and below:
-								 * not limited) */
-extern double sweep_write_limit;
+extern PGDLLEXPORT double sweep_read_limit; /* MB/s, as the next two (0, here
+											 * and below: not limited) */
+extern PGDLLEXPORT double sweep_write_limit;
 extern double sweep_wal_limit;
 extern double sweep_io_latency_limit;	/* ms */
 extern double sweep_device_utilization; /* percent */
@@ -75,7 +75,7 @@ extern char *sweep_ignore_standbys;
 extern int	sweep_standby_conflicts;	/* SweepStandbys */
 extern char *sweep_reclaim_rate;
 extern double sweep_floor;		/* MB/s */
-extern char *sweep_windows;
+extern PGDLLEXPORT char *sweep_windows;
 extern char *sweep_host_directory;
 extern bool sweep_adaptive;
 extern bool sweep_cleaner;
@@ -87,7 +87,7 @@ extern bool sweep_process_title;
 extern int	sweep_max_runs;
 extern int	sweep_max_decisions;
 extern int	sweep_history_days;
-extern int	sweep_debug_clock_rate;
+extern PGDLLEXPORT int sweep_debug_clock_rate;
 extern int	sweep_debug_linger_s;	/* how long a worker waits for more work */
 extern int	sweep_debug_clock_offset_s;
 extern char *sweep_debug_sensor_root;
@@ -96,8 +96,8 @@ extern void settings_define(void);
 extern const char *settings_mode_name(int mode);
 
 /* -1: there is none of that name. */
-extern int	settings_mode_by_name(const char *name);
-extern int	settings_scope_by_name(const char *name);
+extern PGDLLEXPORT int settings_mode_by_name(const char *name);
+extern PGDLLEXPORT int settings_scope_by_name(const char *name);
 
 typedef enum DatabaseScope
 {
@@ -106,7 +106,7 @@ typedef enum DatabaseScope
 	DATABASE_EXCLUDED			/* by sweep.exclude_databases */
 } DatabaseScope;
 
-extern DatabaseScope settings_database_scope(const char *datname);
+extern PGDLLEXPORT DatabaseScope settings_database_scope(const char *datname);
 
 /* Is it in sweep.aux_schemas? */
 extern bool settings_schema_is_aux(const char *nspname);

@@ -31,7 +31,7 @@ for deb in ../postgresql-*-pg-sweep_*.deb; do
 	extension=usr/share/postgresql/$major/extension
 	doc=usr/share/doc/postgresql-$major-pg-sweep
 	check "the package for $major has libraries, SQL objects and documentation" has "$deb" \
-		"$lib/pg_sweep.so" "$lib/pg_sweep_cleaner.so" "$extension/pg_sweep.control" \
+		"$lib/pg_sweep.so" "$lib/pg_sweep_cleaner.so" "$lib/pg_sweep_simulate.so" "$extension/pg_sweep.control" \
 		"$extension/pg_sweep--$version.sql" "$doc/README.md" "$doc/docs/settings.md" "$doc/changelog.gz" "$doc/copyright" \
 		"usr/lib/tmpfiles.d/postgresql-$major-pg-sweep.conf"
 

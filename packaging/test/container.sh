@@ -15,7 +15,7 @@ sed -e ':a' -e '/\\$/N; s/\\\n//; ta' packaging/container/Containerfile |
 	sed -n -e '/^FROM .*-bookworm$/q' -e 's/^RUN //p' >/tmp/steps
 check 'the Containerfile has steps' test -s /tmp/steps
 check 'they run' sh -euc 'cd /src && . /tmp/steps'
-for file in lib/postgresql/$major/lib/pg_sweep.so lib/postgresql/$major/lib/pg_sweep_cleaner.so \
+for file in lib/postgresql/$major/lib/pg_sweep.so lib/postgresql/$major/lib/pg_sweep_cleaner.so lib/postgresql/$major/lib/pg_sweep_simulate.so \
 	share/postgresql/$major/extension/pg_sweep.control "share/postgresql/$major/extension/pg_sweep--$version.sql"; do
 	check "/usr/$file is copied" test -s "/out/usr/$file"
 done

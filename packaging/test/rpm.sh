@@ -18,7 +18,7 @@ check 'the RPM is built' rpmbuild -bb --nodeps "$@" pg_sweep.spec
 has() {
 	rpm -qlp "$rpm" >files
 	cat files
-	for file in pg_sweep.so pg_sweep_cleaner.so pg_sweep.control "pg_sweep--$version.sql" README.md LICENSE tmpfiles.d/pg_sweep_$major.conf; do
+	for file in pg_sweep.so pg_sweep_cleaner.so pg_sweep_simulate.so pg_sweep.control "pg_sweep--$version.sql" README.md LICENSE tmpfiles.d/pg_sweep_$major.conf; do
 		grep -q "/$file\$" files || { echo "it has no $file"; return 1; }
 	done
 }

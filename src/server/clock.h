@@ -8,7 +8,7 @@
 #include "postgres.h"
 #include "datatype/timestamp.h"
 
-extern TimestampTz clock_now(void);
+extern PGDLLEXPORT TimestampTz clock_now(void);
 
 /* What clock_now() was at a time that the meter took, whose clock is not set by tests. */
 extern TimestampTz clock_at(TimestampTz real);

@@ -373,7 +373,7 @@ extern bool compat_holds_lock(Oid relid, LOCKMODE mode);
 extern int64 compat_lock_wanted_ms(PGPROC *proc, int pid, TimestampTz now);
 extern int	compat_locked_relations(LOCKMODE mode, Oid *relids, int size);
 extern double compat_vacuum_max_threshold(const AutoVacOpts *opts);
-extern ScoreWeights compat_score_weights(void);
+extern PGDLLEXPORT ScoreWeights compat_score_weights(void);
 extern int64 compat_relallfrozen(void *pg_class_form);
 extern int	compat_log_vacuum_min_duration(const AutoVacOpts *opts);
 extern int	compat_log_analyze_min_duration(void);

@@ -26,7 +26,7 @@ typedef enum FeatureState
 extern const char *feature_name(SweepFeature feature);
 extern const char *feature_reason(SweepFeature feature);
 
-extern bool feature_is_ok(SweepFeature feature);
+extern PGDLLEXPORT bool feature_is_ok(SweepFeature feature);
 
 /*
  * Checks all that was not checked yet, and says what failed.  The caller is

@@ -21,7 +21,7 @@ typedef enum PeekResult
  * Opens the table, calls look(), and closes it.  An error stays here, unless
  * it is a cancel.  Then look() has been left half done.
  */
-extern PeekResult peek(Oid relid, void (*look) (Relation rel, void *arg), void *arg);
+extern PGDLLEXPORT PeekResult peek(Oid relid, void (*look) (Relation rel, void *arg), void *arg);
 
 /*
  * The same for callers that catch errors themselves.  NULL if the table is

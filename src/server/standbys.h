@@ -13,7 +13,7 @@
  * Core's thresholds count for catalogs and new rows, and nothing is frozen
  * ahead.  See also standbys_let_begin().
  */
-extern bool standbys_can_conflict(void);
+extern PGDLLEXPORT bool standbys_can_conflict(void);
 
 /* Says in words why there is one.  NULL if there is none. */
 extern const char *standbys_why(char *text, size_t size);

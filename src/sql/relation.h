@@ -24,7 +24,7 @@ extern RelationNames relation_names(Oid dboid, Oid relid,
 									const char *schemaname, const char *relname);
 
 /* The same as two columns. */
-extern void relation_put_names(Row *row, Oid dboid, Oid relid,
-							   const char *schemaname, const char *relname);
+extern PGDLLEXPORT void relation_put_names(Row *row, Oid dboid, Oid relid,
+										   const char *schemaname, const char *relname);
 
 #endif							/* SWEEP_RELATION_H */

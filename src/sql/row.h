@@ -21,26 +21,26 @@ typedef struct Row
 	bool		nulls[ROW_COLUMNS_LIMIT];
 } Row;
 
-extern void row_put(Row *row, Datum value);
+extern PGDLLEXPORT void row_put(Row *row, Datum value);
 extern void row_put_null(Row *row);
 
 /*
  * These put NULL if there is none: no text, no OID, time 0, a negative
  * number.
  */
-extern void row_put_text(Row *row, const char *text);
-extern void row_put_oid(Row *row, Oid oid);
-extern void row_put_time(Row *row, TimestampTz time);
+extern PGDLLEXPORT void row_put_text(Row *row, const char *text);
+extern PGDLLEXPORT void row_put_oid(Row *row, Oid oid);
+extern PGDLLEXPORT void row_put_time(Row *row, TimestampTz time);
 extern void row_put_int64(Row *row, int64 value);
-extern void row_put_float(Row *row, double value);
-extern void row_put_interval(Row *row, double ms);
+extern PGDLLEXPORT void row_put_float(Row *row, double value);
+extern PGDLLEXPORT void row_put_interval(Row *row, double ms);
 
 /*
  * Makes a copy in which bytes that are no characters of this database's
  * encoding are shown as \\xNN.  In a database without encoding the client's
  * counts.
  */
-extern char *row_readable(const char *text);
+extern PGDLLEXPORT char *row_readable(const char *text);
 
 extern void row_put_numeric(Row *row, uint64 value);
 
@@ -55,6 +55,6 @@ extern void row_put_cost_settings(Row *row, const RunCosts *costs);
 extern void row_require(const Row *row, TupleDesc desc);
 
 /* Adds the row to the function's result.  Then the row is empty again. */
-extern void row_store(FunctionCallInfo fcinfo, Row *row);
+extern PGDLLEXPORT void row_store(FunctionCallInfo fcinfo, Row *row);
 
 #endif							/* SWEEP_ROW_H */

@@ -68,7 +68,7 @@ typedef void (*ArchiveVisit) (const ArchivedHour *hour, void *arg);
  * A file that is missing or cannot be read is as an empty one.  So is that of
  * a standby, which has no hours of its own.  It checks for interrupts.
  */
-extern void archive_read(TimestampTz since, ArchiveVisit visit, void *arg);
+extern PGDLLEXPORT void archive_read(TimestampTz since, ArchiveVisit visit, void *arg);
 
 /* What sweep.history_days leaves begins here or later. */
 extern TimestampTz archive_oldest(TimestampTz now);

@@ -33,7 +33,7 @@ typedef struct LedgerState
 extern void ledger_add(const RunRecord *run);
 
 /* The last successful run of that kind.  Returns false if none is kept. */
-extern bool ledger_last(Oid dboid, Oid relid, RunCommand command, RunRecord *run);
+extern PGDLLEXPORT bool ledger_last(Oid dboid, Oid relid, RunCommand command, RunRecord *run);
 
 /*
  * The last run of that kind among the recent ones, whatever came of it.

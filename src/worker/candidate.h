@@ -130,7 +130,7 @@ typedef struct Candidate
 } Candidate;
 
 extern const char *lane_name(Lane lane);
-extern Lane lane_of(Oid relid, const char *schemaname);
+extern PGDLLEXPORT Lane lane_of(Oid relid, const char *schemaname);
 
 /*
  * The shortest time between two vacuums of the table, in seconds.  Unless the

@@ -33,7 +33,7 @@ extern List *candidates_read(bool catalogs_only, CandidateVisitor visit, void *a
 extern List *candidates_named(const DecisionKey *keys, int n);
 
 /* The same within the caller's transaction. */
-extern List *candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg);
+extern PGDLLEXPORT List *candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg);
 extern List *candidates_collect_named(const DecisionKey *keys, int n);
 
 /*
@@ -51,6 +51,6 @@ extern bool candidate_refresh(Candidate *c);
 extern bool candidate_is_there(Candidate *c);
 
 /* The thresholds of a table, where those of all others would be these. */
-extern ThresholdSettings candidate_thresholds(const CandidateRules *rules, ThresholdSettings s);
+extern PGDLLEXPORT ThresholdSettings candidate_thresholds(const CandidateRules *rules, ThresholdSettings s);
 
 #endif							/* SWEEP_CANDIDATES_H */

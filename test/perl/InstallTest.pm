@@ -12,7 +12,7 @@ use File::Copy qw(copy);
 use File::Path qw(make_path);
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(make_install put_library put_extension_file own_library build_library);
+our @EXPORT = qw(make_install put_library put_extension_file own_library build_library build_simulate);
 
 my $source = dirname(__FILE__) . '/../..';
 
@@ -94,6 +94,19 @@ sub put_extension_file
 	unlink $to;
 	append_to_file($to, $contents);
 	return;
+}
+
+# build_simulate VERSION: builds the library pg_sweep_simulate as if for that version of pg_sweep,
+# and returns where it is. Objects that are there are taken.
+sub build_simulate
+{
+	my ($version) = @_;
+	my $dir = PostgreSQL::Test::Utils::tempdir('simulate');
+
+	system_or_bail('cp', '-a', "$source/src", "$source/simulate", (grep { -e } "$source/.built-for"), $dir);
+	unlink "$dir/simulate/simulate_view.o", "$dir/simulate/pg_sweep_simulate.so";
+	system_or_bail('make', '-s', '-C', "$dir/simulate", "PG_CONFIG=$ENV{PG_CONFIG}", qq{COPT=-DSIMULATE_VERSION='"$version"'});
+	return "$dir/simulate/pg_sweep_simulate.so";
 }
 
 # The library that is tested.

@@ -7,6 +7,7 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use InstallTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SweepTest;
@@ -14,7 +15,8 @@ use Test::More;
 
 # ten seconds into an hour
 my $offset = 3600 - time % 3600 + 10;
-my $node = sweep_node('simulate', conf => <<"END");
+my $install = make_install();
+my $node = sweep_node('simulate', install_path => $install, conf => <<"END");
 sweep.naptime = 100ms
 sweep.debug_clock_offset = ${offset}s
 autovacuum_vacuum_threshold = 1000
@@ -133,6 +135,19 @@ sql($node, 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor; CREATE ROLE nobody LOG
 is($node->safe_psql('postgres', 'SELECT count(*) > 0 FROM sweep.simulate()', extra_params => [ '-U', 'monitor' ]), 't', 'pg_monitor may ask');
 my ($rc, $out, $err) = $node->psql('postgres', 'SELECT * FROM sweep.simulate()', extra_params => [ '-U', 'nobody' ]);
 like($err, qr/permission denied/, 'others may not');
+
+# ---- the library that does it
+
+my $session = session($node);
+my $maps = '/proc/' . $session->query_safe('SELECT pg_backend_pid()') . '/maps';
+unlike(slurp_file($maps), qr/pg_sweep_simulate/, 'a session that does not ask has not loaded the library');
+$session->query_safe('SELECT count(*) FROM sweep.simulate()');
+like(slurp_file($maps), qr/pg_sweep_simulate/, 'who asks has');
+$session->quit;
+put_library($install, 'pg_sweep_simulate', build_simulate('99.9'));
+refused('SELECT * FROM sweep.simulate()', qr/library "pg_sweep_simulate" does not fit the "pg_sweep" that the server has loaded.*HINT:  Restart the server/s,
+	'one of another version');
+is(sql($node, 'SELECT count(*) FROM sweep.status'), '1', 'all else works');
 
 $node->stop;
 done_testing();

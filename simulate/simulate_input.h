@@ -10,8 +10,8 @@
 
 #include "datatype/timestamp.h"
 
-#include "policy/simulate.h"
-#include "sql/simulated_settings.h"
+#include "simulate.h"
+#include "simulated_settings.h"
 #include "state/decisions.h"
 
 /* Vacuums as they were recorded. */

@@ -1,9 +1,11 @@
 /*
  * simulate_view.c
- *		sweep.simulate() and what belongs to it: what other settings would have
- *		done with what users did.
+ *		The library pg_sweep_simulate: what other settings would have done with
+ *		what users did.
  *
- * Runs in the backend of who asks.  It changes nothing, and sets no setting.
+ * Runs in the backend of who asks, which loads it when it calls one of the
+ * functions of sql/simulate_functions.  It changes nothing, and sets no
+ * setting.
  */
 #include "postgres.h"
 
@@ -20,7 +22,16 @@
 #include "shmem.h"
 #include "sql/relation.h"
 #include "sql/row.h"
-#include "sql/simulate_input.h"
+#include "sql/simulate_functions.h"
+
+#include "simulate_input.h"
+
+PG_MODULE_MAGIC;
+
+/* A test builds a library that does not fit. */
+#ifndef SIMULATE_VERSION
+#define SIMULATE_VERSION	SWEEP_VERSION
+#endif
 
 /*
  * At this age the server gives out no more transaction ids.  Source:
@@ -30,6 +41,12 @@
 
 /* What is later than in a hundred years is not told. */
 #define LATEST_S	(100.0 * 365.25 * SECS_PER_DAY)
+
+SimulateFit
+simulate_fit(void)
+{
+	return simulate_fit_of(SIMULATE_VERSION);
+}
 
 static SimulateInput *
 read_input(ArrayType *settings, Interval *back, bool back_test, SimulatedSettings *s)
@@ -86,14 +103,12 @@ put_recorded(Row *row, const RecordedSum *sum)
 	row_put(row, whole(sum->dead));
 }
 
-PG_FUNCTION_INFO_V1(sweep_simulate_0_1);
 Datum
-sweep_simulate_0_1(PG_FUNCTION_ARGS)
+simulate_hours(PG_FUNCTION_ARGS)
 {
 	Row			row = {0};
 	SimulateInput *in;
 
-	shmem_require();
 	InitMaterializedSRF(fcinfo, 0);
 	in = run_simulation(fcinfo);
 	for (int i = 0; i < in->simulation.hours_count; i++)
@@ -108,14 +123,12 @@ sweep_simulate_0_1(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(sweep_simulate_tables_0_1);
 Datum
-sweep_simulate_tables_0_1(PG_FUNCTION_ARGS)
+simulate_tables(PG_FUNCTION_ARGS)
 {
 	Row			row = {0};
 	SimulateInput *in;
 
-	shmem_require();
 	InitMaterializedSRF(fcinfo, 0);
 	in = run_simulation(fcinfo);
 	for (int i = 0; i < in->simulation.tables_count; i++)
@@ -151,9 +164,8 @@ put_time_of_age(Row *row, double age, double limit, double ids_s)
 				 clock_now() + (TimestampTz) (seconds * USECS_PER_SEC));
 }
 
-PG_FUNCTION_INFO_V1(sweep_simulate_summary_0_1);
 Datum
-sweep_simulate_summary_0_1(PG_FUNCTION_ARGS)
+simulate_summary(PG_FUNCTION_ARGS)
 {
 	Row			row = {0};
 	SimulatedSettings s;
@@ -166,7 +178,6 @@ sweep_simulate_summary_0_1(PG_FUNCTION_ARGS)
 	double		seconds = 0;
 	double		ids_s;
 
-	shmem_require();
 	InitMaterializedSRF(fcinfo, 0);
 	in = read_input(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_INTERVAL_P(1), false, &s);
 	sim = &in->simulation;

@@ -7,7 +7,7 @@
  * set_config_option() with the request not to change anything.  So ranges,
  * units and the messages about them are those of the settings.
  */
-#include "sql/simulated_settings.h"
+#include "simulated_settings.h"
 
 #include "catalog/pg_type.h"
 #include "commands/vacuum.h"

@@ -13,7 +13,7 @@
  * sweep.debug_clock_rate makes that one fast for tests.  What lasts by the
  * real clock, vacuums and their limits, is converted.
  */
-#include "sql/simulate_input.h"
+#include "simulate_input.h"
 
 #include <math.h>
 
