@@ -1,11 +1,15 @@
 /*
  * sensor_disk.c
- *		How busy the device is that holds the data directory.
+ *		How busy the devices are that hold the data directory, pg_wal and the
+ *		tablespaces.
  *
- * The sensor reads the device's line in /proc/diskstats and takes the
- * difference to the one before.  The directory's file system names the
- * device.  A partition has counters of its own, but waits for all of its
- * disk.
+ * The sensor reads each device's line in /proc/diskstats and takes the
+ * difference to the one before.  A directory's file system names the device.
+ * A partition has counters of its own, but waits for all of its disk.
+ *
+ * The first is the data directory's.  What is wrong with it is said.  Another
+ * one that cannot be read is left out.  Busy and latency are those of the
+ * device that is worst.
  */
 #include "postgres.h"
 
@@ -33,32 +37,43 @@
 /* Shorter than this and the device has hardly had time for anything. */
 #define SHORTEST_STEP_MS	20.0
 
-static dev_t known_dev = 0;		/* of the data directory, 0: not looked yet */
-static unsigned disk_major;
-static unsigned disk_minor;
-static bool has_queue;
-static int	read_ahead_kb;		/* negative: unknown */
-static bool seen = false;		/* there was such a line once */
+#define DISKS_LIMIT			8
+#define TABLESPACES_LIMIT	1000	/* directory entries looked at */
+#define OTHERS_EVERY_MS		60000
 
-static DiskCounters before;
-static TimestampTz before_at = 0;	/* 0: nothing to compare with */
-static DiskReading last;		/* what that step said */
+typedef struct Disk
+{
+	dev_t		dev;			/* of the directory, 0: not looked yet */
+	unsigned	major_number;
+	unsigned	minor_number;
+	bool		has_queue;
+	int			read_ahead_kb;	/* negative: unknown */
+	bool		seen;			/* there was such a line once */
+	DiskCounters before;
+	TimestampTz before_at;		/* 0: nothing to compare with */
+} Disk;
+
+static Disk data;
+static Disk others[DISKS_LIMIT];
+static int	others_count = 0;
+static TimestampTz others_at = 0;	/* when they were looked for (0: never) */
+static DiskReading last;		/* what the last step said */
 
 /* A small number in a file of sysfs, or -1 when the file is not there. */
 static int
-read_number(const char *file)
+read_number(const Disk *disk, const char *file)
 {
 	char		path[PATH_LEN];
 	char		text[32];
 
-	snprintf(path, sizeof(path), "%s/%u:%u/%s", SYSFS_BLOCK, disk_major, disk_minor, file);
+	snprintf(path, sizeof(path), "%s/%u:%u/%s", SYSFS_BLOCK, disk->major_number, disk->minor_number, file);
 	if (system_file_read(path, text, sizeof(text)) <= 0 || text[0] < '0' || text[0] > '9')
 		return -1;
 	return atoi(text);
 }
 
 static int
-count_hardware_queues(void)
+count_hardware_queues(const Disk *disk)
 {
 	char		path[PATH_LEN];
 	char		real[MAXPGPATH];
@@ -66,7 +81,7 @@ count_hardware_queues(void)
 	struct dirent *entry;
 	int			n = 0;
 
-	snprintf(path, sizeof(path), "%s/%u:%u/mq", SYSFS_BLOCK, disk_major, disk_minor);
+	snprintf(path, sizeof(path), "%s/%u:%u/mq", SYSFS_BLOCK, disk->major_number, disk->minor_number);
 	dir = opendir(system_path(path, real));
 	if (dir == NULL)
 		return -1;
@@ -80,33 +95,91 @@ count_hardware_queues(void)
 }
 
 /*
- * Once for each device: which disk it is (part of).  Only the first step and
- * one on another device allocate (opendir()).
+ * Once for each device: which disk it is (part of).  Only the first step, one
+ * on another device, and the one in a minute that looks for the other devices
+ * allocate (opendir()).
  */
 static void
-find_disk(dev_t dev)
+find_disk(Disk *disk, dev_t dev)
 {
 	char		path[PATH_LEN];
 	char		text[32];
 	unsigned	whole_major;
 	unsigned	whole_minor;
 
-	disk_major = major(dev);
-	disk_minor = minor(dev);
-	known_dev = dev;
-	seen = false;
-	before_at = 0;
-	if (read_number("partition") < 0)
+	memset(disk, 0, sizeof(*disk));
+	disk->major_number = major(dev);
+	disk->minor_number = minor(dev);
+	disk->dev = dev;
+	if (read_number(disk, "partition") < 0)
 		return;
 
 	/* the kernel resolves the link first: that is the disk's directory */
-	snprintf(path, sizeof(path), "%s/%u:%u/../dev", SYSFS_BLOCK, disk_major, disk_minor);
+	snprintf(path, sizeof(path), "%s/%u:%u/../dev", SYSFS_BLOCK, disk->major_number, disk->minor_number);
 	if (system_file_read(path, text, sizeof(text)) > 0 &&
 		sscanf(text, "%u:%u", &whole_major, &whole_minor) == 2)
 	{
-		disk_major = whole_major;
-		disk_minor = whole_minor;
+		disk->major_number = whole_major;
+		disk->minor_number = whole_minor;
 	}
+}
+
+static bool
+is_same_disk(const Disk *a, const Disk *b)
+{
+	return a->major_number == b->major_number && a->minor_number == b->minor_number;
+}
+
+/* Adds the disk of a directory, if it is another one.  What is known of it is kept. */
+static void
+add_other(const char *directory, const Disk *known, int known_count)
+{
+	struct stat st;
+	Disk		disk;
+
+	if (others_count == DISKS_LIMIT || stat(directory, &st) != 0 || st.st_dev == data.dev)
+		return;
+	find_disk(&disk, st.st_dev);
+	if (disk.major_number == 0 || is_same_disk(&disk, &data))
+		return;
+	for (int i = 0; i < others_count; i++)
+	{
+		if (is_same_disk(&disk, &others[i]))
+			return;
+	}
+	for (int i = 0; i < known_count; i++)
+	{
+		if (is_same_disk(&disk, &known[i]))
+			disk = known[i];
+	}
+	others[others_count++] = disk;
+}
+
+static void
+look_for_others(TimestampTz now)
+{
+	Disk		known[DISKS_LIMIT];
+	int			known_count = others_count;
+	DIR		   *dir;
+	struct dirent *entry;
+	char		path[MAXPGPATH];
+
+	if (others_at != 0 && now >= others_at && now - others_at < OTHERS_EVERY_MS * INT64CONST(1000))
+		return;
+	others_at = now;
+	memcpy(known, others, sizeof(known));
+	others_count = 0;
+	add_other("pg_wal", known, known_count);
+	dir = opendir("pg_tblspc");
+	if (dir == NULL)
+		return;
+	for (int i = 0; i < TABLESPACES_LIMIT && (entry = readdir(dir)) != NULL; i++)
+	{
+		snprintf(path, sizeof(path), "pg_tblspc/%s", entry->d_name);
+		if (entry->d_name[0] != '.')
+			add_other(path, known, known_count);
+	}
+	closedir(dir);
 }
 
 /*
@@ -114,7 +187,7 @@ find_disk(dev_t dev)
  * Returns false, with the reason, when it cannot be read.
  */
 static bool
-read_line_of_disk(DiskCounters *out, DiskParse *found, char *why)
+read_line_of_disk(const Disk *disk, DiskCounters *out, DiskParse *found, char *why)
 {
 	static char text[CHUNK_BYTES];
 	char		real[MAXPGPATH];
@@ -131,7 +204,7 @@ read_line_of_disk(DiskCounters *out, DiskParse *found, char *why)
 		if (n <= 0)
 			break;
 		text[kept + n] = '\0';
-		*found = diskstats_parse(text, disk_major, disk_minor, out);
+		*found = diskstats_parse(text, disk->major_number, disk->minor_number, out);
 		last_end = strrchr(text, '\n');
 		if (*found != DISK_NO_LINE || last_end == NULL)
 			break;
@@ -149,7 +222,7 @@ static void
 lost(DiskReading *out, SensorState state)
 {
 	out->state = state;
-	before_at = 0;
+	data.before_at = 0;
 }
 
 /* Knows the device, or says why not. */
@@ -164,11 +237,11 @@ know_disk(DiskReading *out)
 		lost(out, SENSOR_BROKEN);
 		return false;
 	}
-	if (st.st_dev != known_dev)
+	if (st.st_dev != data.dev)
 	{
-		bool		changed = known_dev != 0;
+		bool		changed = data.dev != 0;
 
-		find_disk(st.st_dev);
+		find_disk(&data, st.st_dev);
 		if (changed)
 		{
 			strlcpy(out->why, "the data directory is on another device now", sizeof(out->why));
@@ -176,12 +249,12 @@ know_disk(DiskReading *out)
 			return false;
 		}
 	}
-	if (disk_major == 0)
+	if (data.major_number == 0)
 	{
 		/* overlay, btrfs, tmpfs, NFS */
 		snprintf(out->why, sizeof(out->why),
 				 "the file system of the data directory (device %u:%u) is not on one block device",
-				 disk_major, disk_minor);
+				 data.major_number, data.minor_number);
 		lost(out, SENSOR_ABSENT);
 		return false;
 	}
@@ -195,39 +268,39 @@ sensor_disk_identify(unsigned *major_number, unsigned *minor_number)
 
 	if (stat(DataDir, &st) != 0)
 		return false;
-	if (known_dev == 0)
-		find_disk(st.st_dev);
-	*major_number = disk_major != 0 ? disk_major : major(st.st_dev);
-	*minor_number = disk_major != 0 ? disk_minor : minor(st.st_dev);
+	if (data.dev == 0)
+		find_disk(&data, st.st_dev);
+	*major_number = data.major_number != 0 ? data.major_number : major(st.st_dev);
+	*minor_number = data.major_number != 0 ? data.minor_number : minor(st.st_dev);
 	return true;
 }
 
 static void
-note_disk(const DiskCounters *counters)
+note_disk(Disk *disk, const DiskCounters *counters)
 {
-	has_queue = disk_has_queue(counters->name, read_number("queue/rotational"),
-							   count_hardware_queues());
-	read_ahead_kb = read_number("queue/read_ahead_kb");
-	seen = true;
+	disk->has_queue = disk_has_queue(counters->name, read_number(disk, "queue/rotational"),
+									 count_hardware_queues(disk));
+	disk->read_ahead_kb = read_number(disk, "queue/read_ahead_kb");
+	disk->seen = true;
 }
 
-/* The device's line, or what is wrong with it. */
+/* The line of the data directory's device, or what is wrong with it. */
 static bool
 read_counters(DiskReading *out, DiskCounters *counters)
 {
 	DiskParse	found;
 
-	if (!read_line_of_disk(counters, &found, out->why))
+	if (!read_line_of_disk(&data, counters, &found, out->why))
 	{
-		lost(out, errno == ENOENT && !seen ? SENSOR_ABSENT : SENSOR_BROKEN);
+		lost(out, errno == ENOENT && !data.seen ? SENSOR_ABSENT : SENSOR_BROKEN);
 		return false;
 	}
 	if (found == DISK_FOUND)
 		return true;
 	snprintf(out->why, sizeof(out->why), "%s device %u:%u in %s",
 			 found == DISK_NO_LINE ? "no line about" : "not to be understood: the line about",
-			 disk_major, disk_minor, DISKSTATS_PATH);
-	lost(out, found == DISK_NO_LINE && !seen ? SENSOR_ABSENT : SENSOR_BROKEN);
+			 data.major_number, data.minor_number, DISKSTATS_PATH);
+	lost(out, found == DISK_NO_LINE && !data.seen ? SENSOR_ABSENT : SENSOR_BROKEN);
 	return false;
 }
 
@@ -237,8 +310,7 @@ compare(DiskReading *out, const DiskCounters *counters, double elapsed_ms)
 	DiskRates	rates = {0};
 
 	out->state = SENSOR_OK;
-	out->read_ahead_kb = read_ahead_kb;
-	switch (diskstats_rates(&before, counters, elapsed_ms, &rates))
+	switch (diskstats_rates(&data.before, counters, elapsed_ms, &rates))
 	{
 		case DISK_RATES:
 			out->busy_pct = rates.busy_pct;
@@ -249,9 +321,9 @@ compare(DiskReading *out, const DiskCounters *counters, double elapsed_ms)
 			break;
 		case DISK_ANOTHER:
 			snprintf(out->why, sizeof(out->why), "device %u:%u was \"%s\" and is \"%s\" now",
-					 disk_major, disk_minor, before.name, counters->name);
+					 data.major_number, data.minor_number, data.before.name, counters->name);
 			out->state = SENSOR_BROKEN;
-			note_disk(counters);
+			note_disk(&data, counters);
 			break;
 		case DISK_WENT_BACK:
 			snprintf(out->why, sizeof(out->why), "the counters of device \"%s\" went back",
@@ -263,30 +335,75 @@ compare(DiskReading *out, const DiskCounters *counters, double elapsed_ms)
 	}
 }
 
+/* What another device tells counts where it is worse. */
+static void
+compare_other(DiskReading *out, Disk *disk, TimestampTz now)
+{
+	DiskCounters counters;
+	DiskParse	found;
+	DiskRates	rates;
+	char		why[SENSOR_WHY_LEN];
+	double		elapsed_ms = (double) (now - disk->before_at) / 1000;
+
+	if (!read_line_of_disk(disk, &counters, &found, why) || found != DISK_FOUND)
+	{
+		disk->before_at = 0;
+		return;
+	}
+	if (!disk->seen)
+		note_disk(disk, &counters);
+	if (disk->before_at != 0 && elapsed_ms >= 0 && elapsed_ms <= SENSOR_STALE_MS &&
+		diskstats_rates(&disk->before, &counters, elapsed_ms, &rates) == DISK_RATES)
+	{
+		if (rates.latency_ms > out->latency_ms)
+		{
+			out->latency_ms = rates.latency_ms;
+			strlcpy(out->slowest, counters.name, sizeof(out->slowest));
+		}
+		if (rates.busy_pct > out->busy_pct)
+		{
+			out->busy_pct = rates.busy_pct;
+			out->has_queue = disk->has_queue;
+			strlcpy(out->busiest, counters.name, sizeof(out->busiest));
+		}
+	}
+	disk->before = counters;
+	disk->before_at = now;
+}
+
 void
 sensor_disk_read(DiskReading *out, TimestampTz now)
 {
 	DiskCounters counters;
-	double		elapsed_ms = (double) (now - before_at) / 1000;
+	double		elapsed_ms = (double) (now - data.before_at) / 1000;
 
 	if (!know_disk(out) || !read_counters(out, &counters))
 		return;
-	if (!seen)
-		note_disk(&counters);
+	if (!data.seen)
+		note_disk(&data, &counters);
 
-	if (before_at != 0 && elapsed_ms >= 0 && elapsed_ms < SHORTEST_STEP_MS)
+	if (data.before_at != 0 && elapsed_ms >= 0 && elapsed_ms < SHORTEST_STEP_MS)
 	{
 		*out = last;
 		return;
 	}
+	strlcpy(out->device, counters.name, sizeof(out->device));
+	strlcpy(out->busiest, counters.name, sizeof(out->busiest));
+	strlcpy(out->slowest, counters.name, sizeof(out->slowest));
+	out->has_queue = data.has_queue;
+	out->read_ahead_kb = data.read_ahead_kb;
 	/* the first of two readings: nothing is known yet, nothing is wrong */
-	if (before_at == 0 || elapsed_ms < 0 || elapsed_ms > SENSOR_STALE_MS)
+	if (data.before_at == 0 || elapsed_ms < 0 || elapsed_ms > SENSOR_STALE_MS)
 		out->state = SENSOR_OK;
 	else
 		compare(out, &counters, elapsed_ms);
-	strlcpy(out->device, counters.name, sizeof(out->device));
-	out->has_queue = has_queue;
-	before = counters;
-	before_at = now;
+	if (out->state == SENSOR_OK)
+	{
+		look_for_others(now);
+		for (int i = 0; i < others_count; i++)
+			compare_other(out, &others[i], now);
+	}
+	data.before = counters;
+	data.before_at = now;
 	last = *out;
 }

@@ -16,7 +16,10 @@
 
 #include "policy/sensor_state.h"
 
-/* /proc/diskstats deltas of the device of the data directory */
+/*
+ * /proc/diskstats deltas of the device of the data directory.  Busy and latency
+ * are of the device that is worst, which may hold pg_wal or a tablespace.
+ */
 typedef struct DiskReading
 {
 	SensorState state;
@@ -28,6 +31,8 @@ typedef struct DiskReading
 	bool		has_queue;
 	double		read_ahead_kb;	/* negative: unknown */
 	char		device[32];
+	char		busiest[32];
+	char		slowest[32];
 	char		why[128];
 } DiskReading;
 

@@ -47,17 +47,20 @@ put_disk(FunctionCallInfo fcinfo, const DiskReading *d)
 {
 	char		busy[SENSOR_WHY_LEN];
 	char		device[SENSOR_WHY_LEN];
+	char		latency[SENSOR_WHY_LEN];
 
 	strlcpy(busy, d->why, sizeof(busy));
 	strlcpy(device, d->why, sizeof(device));
+	strlcpy(latency, d->why, sizeof(latency));
 	if (d->state == SENSOR_OK)
 	{
 		snprintf(device, sizeof(device), "device %s", d->device);
-		snprintf(busy, sizeof(busy), "device %s%s", d->device, d->has_queue ? "" :
+		snprintf(latency, sizeof(latency), "device %s", d->slowest);
+		snprintf(busy, sizeof(busy), "device %s%s", d->busiest, d->has_queue ? "" :
 				 ", which serves several requests at once, or may: busy does not mean full");
 	}
 	put(fcinfo, "disk_busy", d->state, d->busy_pct, "%", busy);
-	put(fcinfo, "disk_latency", d->state, d->latency_ms, "ms", device);
+	put(fcinfo, "disk_latency", d->state, d->latency_ms, "ms", latency);
 	put(fcinfo, "disk_queue", d->state, d->queue, "requests", device);
 	put(fcinfo, "disk_read", d->state, d->read_bytes_s / MB, "MB/s", device);
 	put(fcinfo, "disk_write", d->state, d->write_bytes_s / MB, "MB/s", device);

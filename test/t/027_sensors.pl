@@ -8,6 +8,7 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use File::Temp;
 use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -307,6 +308,21 @@ write_file("$root/sys/dev/block/$major:$minor/queue/rotational", "1\n");
 write_file("$root/sys/dev/block/$major:$minor/queue/read_ahead_kb", "8192\n");
 write_file("$root/proc/pressure/io", "some avg10=12.50 avg60=0.18 avg300=0.10 total=1000000\nfull avg10=0.02 avg60=0.08 avg300=0.05 total=2\n");
 
+# A tablespace on another disk, which /proc and /sys call 250:7.
+my $shelf = -d '/dev/shm' ? File::Temp->newdir(DIR => '/dev/shm') : undef;
+my $shelf_dev = $shelf ? (stat "$shelf")[0] : (stat $node->data_dir)[0];
+my $has_shelf = $shelf_dev != (stat $node->data_dir)[0];
+if ($has_shelf)
+{
+	my $number = ($shelf_dev >> 8 & 0xfff) . ':' . ($shelf_dev & 0xff | $shelf_dev >> 12 & 0xfff00);
+
+	make_path("$root/sys/dev/block/$number");
+	write_file("$root/sys/dev/block/$number/partition", "1\n");
+	write_file("$root/sys/dev/block/dev", "250:7\n");
+	$node->start;
+	sql($node, "CREATE TABLESPACE shelf LOCATION '$shelf'");
+	$node->stop;
+}
 $node->append_conf('postgresql.conf', "sweep.debug_sensor_root = '$root'");
 $node->start;
 my $s = session($node);
@@ -344,6 +360,15 @@ my $later_like = sub {
 require POSIX;
 my @more = (1040, 0, 82048, 5080, 2060, 0, 161024, 10160, 0, 3100, 15500);
 $later_like->([ 'fake', @counters ], [ 'fake', @more ], qr/^ok\|(2\d|3\d|40)/, 'busy');
+SKIP:
+{
+	skip 'NOT TESTED: there is no other file system in /dev/shm', 2 unless $has_shelf;
+	my @busy = ("\n 250 7 shelf", @more);
+
+	$later_like->([ 'fake', @counters, "\n 250 7 shelf", @counters ], [ 'fake', @counters, @busy ], qr/^ok\|(2\d|3\d|40)\S*\|device shelf/,
+		"a tablespace's disk");
+	$later_like->([ 'fake', @counters, @busy ], [ 'fake', @counters ], qr/^ok\|0\|device fake$/, 'one without a line is left out');
+}
 $later_like->([ 'fake', @more ], [ 'fake', @counters ], qr/^broken\|\|cannot be read at present: the counters of device "fake" went back$/,
 	'the counters went back');
 is($disk->(), 'ok|0|device fake', 'and are compared with the new ones next time');
