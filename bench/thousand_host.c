@@ -8,7 +8,7 @@
  * real servers wanted: a line for each server, with VACUUMS:URGENCY for each
  * quarter of a second.  A line of the output is NAME VALUE, for bench/thousand.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -360,11 +360,11 @@ recorded(const char *as, const Demands *d, int hosts, int servers, int seconds, 
  * ----
  */
 
-/* Reads files as governor/host_directory.c does.  The directory is on the disk that /tmp is on. */
+/* Reads files as governor/host_directory.c does.  The directory is a temporary one. */
 static void
 cost(int n)
 {
-	char		folder[] = "/tmp/thousand-XXXXXX";
+	char		folder[] = P_tmpdir "/thousand-XXXXXX";
 	char		path[128];
 	char		text[HOST_RECORD_BYTES];
 	HostRecord	record = {.boot = "0b0ad5ac-2f5c-4d7e-9f0c-6a5d8a3f4b21",.device_major = 8,.vacuums = 1,.urgency = 1,.name = "main"};

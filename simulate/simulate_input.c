@@ -40,9 +40,9 @@
 #include "server/peek.h"
 #include "server/standbys.h"
 #include "settings.h"
-#include "state/queue.h"
 #include "state/archive.h"
 #include "state/ledger.h"
+#include "state/queue.h"
 #include "worker/candidates.h"
 
 /* With fewer hours in which something happened nothing can be said. */

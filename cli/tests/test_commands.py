@@ -343,6 +343,13 @@ def test_trial(
     assert pgsweep("trial", "--html", str(file), "--json", *flags).code == 2
 
 
+def test_hours_of_a_simulation_are_not_cut() -> None:
+    from pgsweep.commands import trial
+
+    # More hours than MOST_HOURS are shown by the day.
+    assert trial.SIMULATED_LINES >= trial.MOST_HOURS
+
+
 def test_simulate(pgsweep: Pgsweep, flags: Flags, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "140")
     out = pgsweep("trial", "--by", "hour", *flags).out

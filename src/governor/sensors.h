@@ -4,7 +4,7 @@
  *
  * The governor senses, and sweep.sensors() does the same in a session of its
  * own.  A process keeps what it saw in the step before.  A sensor raises no
- * error, takes a bounded time and allocates nothing after its start.  A change
+ * error, takes a bounded time and keeps nothing that it allocates.  A change
  * of state is told once in the log.
  */
 #ifndef SWEEP_SENSORS_H

@@ -31,7 +31,7 @@ PANELS = {
     "Try and measure": ("trial", "report", "tune"),
     "Many servers": ("fleet",),
 }
-# What other names were, and what they are now.
+# Names that commands had, and how they are called now.
 RENAMED = {
     "audit": "runs --audit",
     "budget": "status --budget",

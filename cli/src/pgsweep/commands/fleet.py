@@ -26,7 +26,7 @@ from pgsweep.render import fleet as render
 
 # The commands below it, in their order.
 BELOW = ("hold", "snooze", "vacuum", "set")
-# What other names were, and what they are now.
+# Names that commands had, and how they are called now.
 RENAMED = {"explain": "--explain TABLE", "sync": "set --from-coordinator", "unhold": "hold 0"}
 # Options of `fleet` itself after which no value comes.
 FLAGS = ("--tables", "--json", "--help")

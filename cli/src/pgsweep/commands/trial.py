@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from pgsweep import db, errors, extras, files, output, simulation
-from pgsweep.commands.options import Json, Limit, Watch, with_target
+from pgsweep.commands.options import Json, Watch, with_target
 from pgsweep.model import Server, TriedTable
 from pgsweep.page import Look, Page, show
 from pgsweep.render import as_json, simulations, trials
@@ -19,6 +19,9 @@ from pgsweep.render import as_json, simulations, trials
 # What a simulation goes back to. More hours than MOST_HOURS are shown by the day.
 SINCE = "7 days"
 MOST_HOURS = 48
+
+LINES = 20
+SIMULATED_LINES = 50
 
 
 class By(str, Enum):
@@ -61,7 +64,17 @@ def trial(
             help="Simulate tables of such names only: [SCHEMA.]NAME with * and ?.",
         ),
     ] = None,
-    limit: Limit = 20,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            "-n",
+            min=1,
+            help=f"At most so many lines. The default is {LINES}, and {SIMULATED_LINES} of a "
+            "simulation.",
+            show_default=False,
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write it as one HTML file instead."),
@@ -78,7 +91,8 @@ def trial(
     if given or by or since or table:
         if html is not None or watch is not None:
             raise errors.UsageError("a simulation cannot be combined with --html or --watch")
-        return show(target, _simulated(tuple(given or ()), since or SINCE, by, table, limit), json)
+        lines = limit or SIMULATED_LINES
+        return show(target, _simulated(tuple(given or ()), since or SINCE, by, table, lines), json)
     if html is not None and (json or watch is not None):
         raise errors.UsageError("--html cannot be combined with --json or --watch")
     if html is not None:
@@ -88,7 +102,7 @@ def trial(
         rows, server, mode = _read(session)
         return Page(
             lines=(
-                partial(trials.lines, rows, server.now, limit)
+                partial(trials.lines, rows, server.now, limit or LINES)
                 if rows
                 else lambda _: [Text(trials.none(mode))]
             ),
