@@ -16,6 +16,7 @@ use Test::More;
 my $node = sweep_node('broken', conf => <<'END');
 sweep.insert_cache_fraction = 0.0001
 sweep.naptime = 100ms
+sweep.debug_clock_rate = 20
 sweep.mode = observe
 END
 
