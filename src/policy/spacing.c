@@ -8,14 +8,15 @@
 bool
 spacing_lets_begin(const SpacingMoment *m)
 {
-	int64_t		window = SPACING_WINDOW_MS;
 	int64_t		since = m->now_ms - m->core_came_ms;
+	int64_t		by_clock_ms = 2 * m->look_ms;
 
-	/* what happens between two looks is seen at the second one */
-	if (window < 2 * m->look_ms)
-		window = 2 * m->look_ms;
 	if (m->core_came_ms > 0 && since >= 0 &&
 		since <= m->core_naptime_ms + m->core_naptime_ms / 2 + SPACING_LATE_MS)
-		return since <= window;
-	return m->now_ms % m->core_naptime_ms <= window;
+		return since <= m->look_ms + SPACING_START_MS;
+
+	/* What is missed here waits a whole naptime, and nobody else does it. */
+	if (by_clock_ms < SPACING_WINDOW_MS)
+		by_clock_ms = SPACING_WINDOW_MS;
+	return m->now_ms % m->core_naptime_ms <= by_clock_ms;
 }

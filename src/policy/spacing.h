@@ -9,7 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For so long after autovacuum's worker came ours may still begin. */
+/*
+ * Ours begin with the first look after autovacuum's worker came, and that long
+ * may its worker take to start.  Tables that become due later wait for the
+ * next time: each record that comes by itself cancels queries of its own.
+ */
+#define SPACING_START_MS	500
+
+/* By the clock they may begin for so long, and for two looks at least. */
 #define SPACING_WINDOW_MS	3000
 
 /* So late may autovacuum come, beyond half of its naptime. */
@@ -27,7 +34,7 @@ typedef struct SpacingMoment
  * A query is cancelled by the first record that it cannot outlast.  Any
  * number of records that come together with that one cost nothing more.  So
  * vacuums begin together with autovacuum's, once in its naptime.  Where
- * the daemon does not come, they begin as often by the clock.
+ * autovacuum does not come, they begin as often by the clock.
  */
 extern bool spacing_lets_begin(const SpacingMoment *m);
 

@@ -18,8 +18,8 @@ static const struct
 	bool		expected;
 }			cases[] = {
 	{"it has just come", NOW, NOW, 1000, true},
-	{"three seconds ago", NOW, NOW - 3000, 1000, true},
-	{"more than that", NOW, NOW - 3001, 1000, false},
+	{"a look and a start ago", NOW, NOW - 1500, 1000, true},
+	{"more than that", NOW, NOW - 1501, 1000, false},
 	{"half a minute ago", NOW, NOW - MINUTE / 2, 1000, false},
 	{"it is about to come", NOW, NOW - MINUTE, 1000, false},
 	{"it is late", NOW, NOW - 95 * 1000, 1000, false},
@@ -32,8 +32,10 @@ static const struct
 	{"never came, after that", NOW + MINUTE / 2 + 3001, 0, 1000, false},
 	{"comes from the future: the clock was set back", NOW, NOW + 1, 1000, false},
 	{"from the future, at the full minute", NOW + MINUTE / 2, NOW + MINUTE, 1000, true},
-	{"two looks of ten seconds", NOW, NOW - 20 * 1000, 10000, true},
-	{"more than two", NOW, NOW - 20 * 1000 - 1, 10000, false},
+	{"a look of ten seconds", NOW, NOW - 10500, 10000, true},
+	{"more than one", NOW, NOW - 10501, 10000, false},
+	{"never came, two looks of ten seconds", NOW + MINUTE / 2 + 20 * 1000, 0, 10000, true},
+	{"never came, more than two", NOW + MINUTE / 2 + 20 * 1000 + 1, 0, 10000, false},
 };
 
 int
