@@ -21,6 +21,7 @@ OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c))
 PG_CPPFLAGS = -I$(srcdir)/src
 # warnings that core's own headers do not trip over
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/exports.map
 EXTRA_CLEAN = sql/pg_sweep--$(EXTVERSION).sql build .built-for
 # PGXS would build LLVM bitcode where the server has it; that needs clang
 override with_llvm = no

@@ -5,7 +5,7 @@
  * The extension does not declare these functions.  A test does, as superuser.
  * What the first has left to be recycled the second one keeps from call to
  * call, in this backend's memory.  So is the list of pages that were in memory
- * at the time of clean_test_see().
+ * at the time of sweep_clean_test_see().
  */
 #include "postgres.h"
 
@@ -41,10 +41,10 @@ counts_text(const CleanCounts *c, const char *why_not)
 										(long long) c->recycled, (long long) c->pages_changed));
 }
 
-/* clean_test_see(regclass): the table's pages and their buffers, and how many there are */
-PG_FUNCTION_INFO_V1(clean_test_see);
+/* sweep_clean_test_see(regclass): the table's pages and their buffers, and how many there are */
+PG_FUNCTION_INFO_V1(sweep_clean_test_see);
 Datum
-clean_test_see(PG_FUNCTION_ARGS)
+sweep_clean_test_see(PG_FUNCTION_ARGS)
 {
 	Relation	heap = table_open(PG_GETARG_OID(0), AccessShareLock);
 
@@ -83,32 +83,32 @@ batch(Oid relid, CleanWalk *walk)
 	return counts_text(&counts, why_not);
 }
 
-/* clean_test_batch(regclass): the first stage, of the whole table */
-PG_FUNCTION_INFO_V1(clean_test_batch);
+/* sweep_clean_test_batch(regclass): the first stage, of the whole table */
+PG_FUNCTION_INFO_V1(sweep_clean_test_batch);
 Datum
-clean_test_batch(PG_FUNCTION_ARGS)
+sweep_clean_test_batch(PG_FUNCTION_ARGS)
 {
 	CleanWalk	walk = {0};
 
 	return batch(PG_GETARG_OID(0), &walk);
 }
 
-/* clean_test_seen(regclass): the first stage, of the pages that were seen */
-PG_FUNCTION_INFO_V1(clean_test_seen);
+/* sweep_clean_test_seen(regclass): the first stage, of the pages that were seen */
+PG_FUNCTION_INFO_V1(sweep_clean_test_seen);
 Datum
-clean_test_seen(PG_FUNCTION_ARGS)
+sweep_clean_test_seen(PG_FUNCTION_ARGS)
 {
 	CleanWalk	walk = {.cached = seen,.ncached = nseen};
 
 	if (seen == NULL)
-		elog(ERROR, "clean_test_see() comes first");
+		elog(ERROR, "sweep_clean_test_see() comes first");
 	return batch(PG_GETARG_OID(0), &walk);
 }
 
-/* clean_test_recycle(): the second stage; NULL while it has to wait */
-PG_FUNCTION_INFO_V1(clean_test_recycle);
+/* sweep_clean_test_recycle(): the second stage; NULL while it has to wait */
+PG_FUNCTION_INFO_V1(sweep_clean_test_recycle);
 Datum
-clean_test_recycle(PG_FUNCTION_ARGS)
+sweep_clean_test_recycle(PG_FUNCTION_ARGS)
 {
 	CleanCounts counts = {0};
 
@@ -119,10 +119,10 @@ clean_test_recycle(PG_FUNCTION_ARGS)
 	return counts_text(&counts, NULL);
 }
 
-/* clean_test_table_am(internal): a table access method that is not heap, with all that heap has */
-PG_FUNCTION_INFO_V1(clean_test_table_am);
+/* sweep_clean_test_table_am(internal): a table access method that is not heap, with all that heap has */
+PG_FUNCTION_INFO_V1(sweep_clean_test_table_am);
 Datum
-clean_test_table_am(PG_FUNCTION_ARGS)
+sweep_clean_test_table_am(PG_FUNCTION_ARGS)
 {
 	static TableAmRoutine routine;
 

@@ -43,7 +43,7 @@ PG_MODULE_MAGIC;
 #define LATEST_S	(100.0 * 365.25 * SECS_PER_DAY)
 
 SimulateFit
-simulate_fit(void)
+sweep_simulate_fit(void)
 {
 	return simulate_fit_of(SIMULATE_VERSION);
 }
@@ -104,7 +104,7 @@ put_recorded(Row *row, const RecordedSum *sum)
 }
 
 Datum
-simulate_hours(PG_FUNCTION_ARGS)
+sweep_simulate_hours(PG_FUNCTION_ARGS)
 {
 	Row			row = {0};
 	SimulateInput *in;
@@ -124,7 +124,7 @@ simulate_hours(PG_FUNCTION_ARGS)
 }
 
 Datum
-simulate_tables(PG_FUNCTION_ARGS)
+sweep_simulate_tables(PG_FUNCTION_ARGS)
 {
 	Row			row = {0};
 	SimulateInput *in;
@@ -165,7 +165,7 @@ put_time_of_age(Row *row, double age, double limit, double ids_s)
 }
 
 Datum
-simulate_summary(PG_FUNCTION_ARGS)
+sweep_simulate_summary(PG_FUNCTION_ARGS)
 {
 	Row			row = {0};
 	SimulatedSettings s;

@@ -8,6 +8,7 @@
 
 #include "postgres.h"
 
+#include "exported.h"
 #include "policy/insert.h"
 #include "policy/threshold.h"
 

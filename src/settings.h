@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "exported.h"
+
 typedef enum SweepMode
 {
 	SWEEP_OFF,

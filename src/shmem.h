@@ -192,7 +192,7 @@ extern int	shmem_last_run_buckets(void);
 extern LWLock *shmem_lock(SweepLock lock);
 
 /* ERROR that names the setting to change, if the library is not preloaded. */
-extern PGDLLEXPORT void shmem_require(void);
+extern void shmem_require(void);
 
 /* Is pg_sweep off for now, by setting or by the circuit breaker? */
 extern bool shmem_is_off(void);

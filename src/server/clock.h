@@ -8,6 +8,8 @@
 #include "postgres.h"
 #include "datatype/timestamp.h"
 
+#include "exported.h"
+
 extern PGDLLEXPORT TimestampTz clock_now(void);
 
 /* What clock_now() was at a time that the meter took, whose clock is not set by tests. */

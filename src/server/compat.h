@@ -22,6 +22,7 @@
 #include "utils/hsearch.h"
 #include "utils/rel.h"
 
+#include "exported.h"
 #include "policy/score.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000

@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "exported.h"
+
 typedef enum SweepFeature
 {
 	FEATURE_METER,				/* progress entry, buffer and WAL usage */

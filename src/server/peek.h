@@ -9,6 +9,8 @@
 
 #include "utils/rel.h"
 
+#include "exported.h"
+
 typedef enum PeekResult
 {
 	PEEK_SEEN,

@@ -8,6 +8,8 @@
 #include "postgres.h"
 #include "datatype/timestamp.h"
 
+#include "exported.h"
+
 /*
  * Is there such a standby?  Then vacuums are as rare as autovacuum's.
  * Core's thresholds count for catalogs and new rows, and nothing is frozen

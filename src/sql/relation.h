@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 
+#include "exported.h"
 #include "sql/row.h"
 
 typedef struct RelationNames

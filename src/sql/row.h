@@ -10,6 +10,7 @@
 #include "access/tupdesc.h"
 #include "fmgr.h"
 
+#include "exported.h"
 #include "state/run.h"
 
 #define ROW_COLUMNS_LIMIT	40

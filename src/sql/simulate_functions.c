@@ -15,7 +15,7 @@ static void
 require_fit(void)
 {
 	SimulateFit ours = simulate_fit_of(SWEEP_VERSION);
-	SimulateFit theirs = ((FitFunction) load_external_function(SIMULATE_LIBRARY, "simulate_fit", true, NULL)) ();
+	SimulateFit theirs = ((FitFunction) load_external_function(SIMULATE_LIBRARY, "sweep_simulate_fit", true, NULL)) ();
 
 	if (strcmp(ours.version, theirs.version) != 0 || ours.sizes != theirs.sizes)
 		ereport(ERROR,
@@ -36,19 +36,19 @@ PG_FUNCTION_INFO_V1(sweep_simulate_0_1);
 Datum
 sweep_simulate_0_1(PG_FUNCTION_ARGS)
 {
-	return call("simulate_hours", fcinfo);
+	return call("sweep_simulate_hours", fcinfo);
 }
 
 PG_FUNCTION_INFO_V1(sweep_simulate_tables_0_1);
 Datum
 sweep_simulate_tables_0_1(PG_FUNCTION_ARGS)
 {
-	return call("simulate_tables", fcinfo);
+	return call("sweep_simulate_tables", fcinfo);
 }
 
 PG_FUNCTION_INFO_V1(sweep_simulate_summary_0_1);
 Datum
 sweep_simulate_summary_0_1(PG_FUNCTION_ARGS)
 {
-	return call("simulate_summary", fcinfo);
+	return call("sweep_simulate_summary", fcinfo);
 }

@@ -36,9 +36,9 @@ simulate_fit_of(const char *version)
 	return fit;
 }
 
-extern PGDLLEXPORT SimulateFit simulate_fit(void);
-extern PGDLLEXPORT Datum simulate_hours(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum simulate_tables(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum simulate_summary(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT SimulateFit sweep_simulate_fit(void);
+extern PGDLLEXPORT Datum sweep_simulate_hours(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum sweep_simulate_tables(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum sweep_simulate_summary(PG_FUNCTION_ARGS);
 
 #endif							/* SWEEP_SIMULATE_FUNCTIONS_H */

@@ -12,6 +12,7 @@
 #ifndef SWEEP_ARCHIVE_H
 #define SWEEP_ARCHIVE_H
 
+#include "exported.h"
 #include "state/history.h"
 
 /*

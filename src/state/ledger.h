@@ -9,6 +9,7 @@
 
 #include "datatype/timestamp.h"
 
+#include "exported.h"
 #include "state/run.h"
 
 #define LEDGER_LONGEST	64

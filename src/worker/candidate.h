@@ -10,6 +10,7 @@
 
 #include "utils/rel.h"
 
+#include "exported.h"
 #include "policy/score.h"
 #include "policy/threshold.h"
 #include "state/decisions.h"

@@ -10,6 +10,7 @@
 #include "catalog/pg_class.h"
 #include "nodes/pg_list.h"
 
+#include "exported.h"
 #include "worker/candidate.h"
 
 /*

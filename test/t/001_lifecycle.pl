@@ -26,6 +26,16 @@ END
 
 my $own_processes = "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%' AND backend_type <> 'sweep launcher'";
 
+# ---- other extensions may have functions of any name but ours
+
+for my $library (qw(pg_sweep pg_sweep_cleaner pg_sweep_simulate))
+{
+	my ($out, $err) = run_command([ 'nm', '-D', '--defined-only', $node->config_data('--pkglibdir') . "/$library.so" ]);
+	my @names = map { (split)[-1] } split /\n/, $out;
+	ok(scalar(@names), "$library shows names to the linker");
+	is(join(' ', grep { !/^(?:pg_finfo_)?sweep_/ && !/^(?:_PG_init|Pg_magic_func)$/ } @names), '', "... and all are its own ($library)");
+}
+
 # ---- observe: decides, changes nothing
 
 sql($node, 'CREATE DATABASE app');

@@ -27,8 +27,8 @@ sub cleaner
 	my $session = session($node);
 
 	$session->query_safe(<<"END");
-CREATE OR REPLACE FUNCTION clean_test_batch(regclass) RETURNS text LANGUAGE c STRICT AS '$library';
-CREATE OR REPLACE FUNCTION clean_test_recycle() RETURNS text LANGUAGE c STRICT AS '$library';
+CREATE OR REPLACE FUNCTION sweep_clean_test_batch(regclass) RETURNS text LANGUAGE c STRICT AS '$library';
+CREATE OR REPLACE FUNCTION sweep_clean_test_recycle() RETURNS text LANGUAGE c STRICT AS '$library';
 END
 	return $session;
 }
@@ -58,14 +58,14 @@ CREATE INDEX aba_k ON aba (k);
 INSERT INTO aba VALUES (1, 'first'), (100, 'stays');
 DELETE FROM aba WHERE k = 1;
 END
-	like($session->query("SELECT clean_test_batch('aba')"), qr/rows 1 .* entries 1 /, 'the entry of the first row is removed');
+	like($session->query("SELECT sweep_clean_test_batch('aba')"), qr/rows 1 .* entries 1 /, 'the entry of the first row is removed');
 	sql($node, 'VACUUM (INDEX_CLEANUP on) aba');
 	sql($node, "INSERT INTO aba VALUES (2, 'second')");
 	is(sql($node, "SELECT ctid FROM aba WHERE k = 2"), '(0,1)', 'another row has its row pointer');
 	sql($node, 'DELETE FROM aba WHERE k = 2');
 	# its entry stays in the index
 	sql($node, 'VACUUM (INDEX_CLEANUP off) aba');
-	my $recycled = $session->query('SELECT clean_test_recycle()');
+	my $recycled = $session->query('SELECT sweep_clean_test_recycle()');
 	$session->quit;
 	sql($node, "INSERT INTO aba VALUES (3, 'third')");
 	return ($recycled, sql($node, "$force_index SELECT pad FROM aba WHERE k = 2"), check_table('aba'));
@@ -98,13 +98,13 @@ END
 	# The leaf is split: the entry of 150 moves to the right, where nobody has a pin. The new rows
 	# go to other pages than that row.
 	sql($node, "INSERT INTO epoch SELECT 100 + i / 1000.0, repeat('x', 200) FROM generate_series(1, 600) i");
-	like($session->query("SELECT clean_test_batch('epoch')"), qr/rows 1 .* entries 1 /, 'the entry is removed');
-	my $recycled = $session->query('SELECT clean_test_recycle()');
+	like($session->query("SELECT sweep_clean_test_batch('epoch')"), qr/rows 1 .* entries 1 /, 'the entry is removed');
+	my $recycled = $session->query('SELECT sweep_clean_test_recycle()');
 	# it finds no dead row, and says that all rows of the page are visible
 	sql($node, 'VACUUM (INDEX_CLEANUP off) epoch');
 	my $rows = $reader->query('FETCH ALL FROM c');
 	$reader->query('COMMIT');
-	$recycled .= ' later ' . $session->query('SELECT clean_test_recycle()');
+	$recycled .= ' later ' . $session->query('SELECT sweep_clean_test_recycle()');
 	$reader->quit;
 	$session->quit;
 	return ($recycled, scalar(grep { $_ eq '150' } split /\n/, $rows), check_table('epoch'));

@@ -175,8 +175,8 @@ CREATE TABLE spgist (id int PRIMARY KEY, p point) WITH (autovacuum_enabled = off
 CREATE INDEX ON spgist USING spgist (p);
 CREATE TABLE no_index (id int) WITH (autovacuum_enabled = off);
 CREATE TABLE used (id int PRIMARY KEY) WITH (autovacuum_enabled = off, user_catalog_table = on);
-CREATE FUNCTION clean_test_table_am(internal) RETURNS table_am_handler LANGUAGE c AS '$libdir/pg_sweep_cleaner';
-CREATE ACCESS METHOD other TYPE TABLE HANDLER clean_test_table_am;
+CREATE FUNCTION sweep_clean_test_table_am(internal) RETURNS table_am_handler LANGUAGE c AS '$libdir/pg_sweep_cleaner';
+CREATE ACCESS METHOD other TYPE TABLE HANDLER sweep_clean_test_table_am;
 CREATE TABLE method (id int) USING other WITH (autovacuum_enabled = off);
 END
 cannot_be_cleaned($_, qr/it has an index that is neither btree nor BRIN/, "a table with an index of $_") for qw(hash gist spgist);

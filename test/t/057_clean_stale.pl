@@ -28,8 +28,8 @@ need_modules($node, 'amcheck');
 my $library = $node->config_data('--pkglibdir') . '/pg_sweep_cleaner';
 my $session = session($node);
 $session->query_safe(<<"END");
-CREATE FUNCTION clean_test_see(regclass) RETURNS int LANGUAGE c STRICT AS '$library';
-CREATE FUNCTION clean_test_seen(regclass) RETURNS text LANGUAGE c STRICT AS '$library';
+CREATE FUNCTION sweep_clean_test_see(regclass) RETURNS int LANGUAGE c STRICT AS '$library';
+CREATE FUNCTION sweep_clean_test_seen(regclass) RETURNS text LANGUAGE c STRICT AS '$library';
 END
 
 # Rows that can be removed: an update of a row has changed the pages of its entries as well.
@@ -85,24 +85,24 @@ for my $case (@between)
 	my ($name, $do, $expected, $rows) = @$case;
 
 	make('seen');
-	cmp_ok($session->query_safe("SELECT clean_test_see('seen')"), '>=', 100, "$name: all pages are seen");
+	cmp_ok($session->query_safe("SELECT sweep_clean_test_see('seen')"), '>=', 100, "$name: all pages are seen");
 	$do->('seen');
-	like($session->query_safe("SELECT clean_test_seen('seen')"), $expected, "$name: only what is still there is cleaned");
+	like($session->query_safe("SELECT sweep_clean_test_seen('seen')"), $expected, "$name: only what is still there is cleaned");
 	is_whole('seen', $rows, $name);
 }
 
 # Its buffers belong to another table now.
 make('seen');
 make('other');
-$session->query_safe("SELECT clean_test_see('seen')");
-like($session->query_safe("SELECT clean_test_seen('other')"), qr/^pages 0 .* rows 0 /, 'pages of another table are left alone');
+$session->query_safe("SELECT sweep_clean_test_see('seen')");
+like($session->query_safe("SELECT sweep_clean_test_seen('other')"), qr/^pages 0 .* rows 0 /, 'pages of another table are left alone');
 is_whole('other', 400, 'another table');
 
 make('seen');
 my $oid = sql($node, "SELECT 'seen'::regclass::oid");
-$session->query_safe("SELECT clean_test_see('seen')");
+$session->query_safe("SELECT sweep_clean_test_see('seen')");
 sql($node, 'DROP TABLE seen');
-like($session->query_safe("SELECT clean_test_seen($oid)"), qr/^(?!pages)/, 'a table that was dropped is not cleaned');
+like($session->query_safe("SELECT sweep_clean_test_seen($oid)"), qr/^(?!pages)/, 'a table that was dropped is not cleaned');
 
 # ---- four workers: one cleans at a time, and each row once
 
