@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import lib
 import psycopg
+
+import lib
 from alert_scene import CLOG_SEGMENT_XIDS, START_PATIENCE_S, Scene
 
 PATIENCE_S = 420

@@ -59,8 +59,8 @@ _use_environment()
 
 import psycopg  # noqa: E402
 
-from pgsweep.errors import PgsweepError  # noqa: E402
-from pgsweep.interrupts import Interrupted, Interrupts  # noqa: E402
+from pgsweep.base.errors import PgsweepError  # noqa: E402
+from pgsweep.base.interrupts import Interrupted, Interrupts  # noqa: E402
 from pgsweep_bench.servers.server import (  # noqa: E402
     SUPERUSER,
     ThrowawayServer,

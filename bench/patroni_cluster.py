@@ -21,16 +21,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lib
 import psycopg
 
-from pgsweep.errors import PgsweepError
+import lib
+from pgsweep.base.errors import PgsweepError
 from pgsweep.fleet import http
 from pgsweep_bench.servers import watchdog
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, free_port
 
 if TYPE_CHECKING:
-    from pgsweep.interrupts import Interrupts
+    from pgsweep.base.interrupts import Interrupts
 
 SCOPE = "batman"
 HOST = "127.0.0.1"

@@ -21,8 +21,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pgsweep import connection, errors
+from pgsweep.base import errors
 from pgsweep.cli import main
+from pgsweep.source import connection
 
 FOREVER_S = 3600
 
@@ -41,7 +42,7 @@ class Counts:
 
 
 class Stub:
-    """What is put into pgsweep.connection.ReadOnlyConnection."""
+    """What is put into pgsweep.source.connection.ReadOnlyConnection."""
 
     def __init__(self, answers: dict[str, Any], latency_s: float) -> None:
         self.answers = answers

@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pgsweep.errors import ServerError
-from pgsweep.lab import vacuumlog
-from pgsweep.lab.session import LabSession
-from pgsweep.lab.vacuumlog import VacuumLine
+from pgsweep.base.errors import ServerError
+from pgsweep.tune.lab import vacuumlog
+from pgsweep.tune.lab.session import LabSession
+from pgsweep.tune.lab.vacuumlog import VacuumLine
 from pgsweep_bench.result import Series
 from pgsweep_bench.sampler import Probe, Sampler
 from pgsweep_bench.scenario import VariantSpec
@@ -77,7 +77,7 @@ Turns = Generator[None, None, Measured]
 
 
 class Reporter(Protocol):
-    """Shows how far it is. See pgsweep.lab.progress."""
+    """Shows how far it is. See pgsweep.tune.lab.progress."""
 
     def stage(self, text: str) -> None:
         """Say what is being done now in this piece."""

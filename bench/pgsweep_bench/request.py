@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pgsweep.errors import UsageError
+from pgsweep.base.errors import UsageError
 from pgsweep_bench.lab import Options
 from pgsweep_bench.result import Experiment, Result
 from pgsweep_bench.scenario import EXTRA, NAMES, OFF, OURS, Scenario, Size, VariantSpec

@@ -15,11 +15,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from pgsweep import __version__
-from pgsweep.errors import PgsweepError, ServerError, UsageError
-from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.lab import progress
-from pgsweep.lab.progress import Reporter
-from pgsweep.lab.session import LabSession
+from pgsweep.base.errors import PgsweepError, ServerError, UsageError
+from pgsweep.base.interrupts import Interrupted, Interrupts
+from pgsweep.tune.lab import progress
+from pgsweep.tune.lab.progress import Reporter
+from pgsweep.tune.lab.session import LabSession
 from pgsweep_bench import experiments, store
 from pgsweep_bench.lab import Lab, Measured, Turns
 from pgsweep_bench.request import Plan, Request, expected_s, plan

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pgsweep.errors import PgsweepError
-from pgsweep.lab.session import LabSession
+from pgsweep.base.errors import PgsweepError
+from pgsweep.tune.lab.session import LabSession
 from pgsweep_bench.result import Series
 
 # More points than this tell a reader nothing more, and make the report heavy.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from pgsweep.errors import PgsweepError
+from pgsweep.base.errors import PgsweepError
 from pgsweep_bench.result import Better, Kind, Metric, Said
 
 # The order in which `run all` runs them.

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from pgsweep.errors import PgsweepError
+from pgsweep.base.errors import PgsweepError
 from pgsweep_bench.result import FORMAT, Result
 
 # in characters

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pgsweep import extras
-from pgsweep.errors import UsageError
+from pgsweep.base import extras
+from pgsweep.base.errors import UsageError
 
 PACKAGES = ("duckdb", "duckdb_extension_tpcds")
 # Below this dsdgen() does not end.

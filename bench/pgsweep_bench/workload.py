@@ -10,7 +10,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from pgsweep.output import note
+from pgsweep.base.output import note
 
 if TYPE_CHECKING:
     from pgsweep_bench.servers.server import ThrowawayServer

@@ -6,8 +6,6 @@ import dataclasses
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 
-from pgsweep.core.facts import CoreFacts, Holder, Lock, Relation, Vacuum
-from pgsweep.metrics.reading import Health, Reading
 from pgsweep.model import (
     Blocker,
     Cause,
@@ -39,6 +37,8 @@ from pgsweep.model import (
     Waiting,
     Worth,
 )
+from pgsweep.model.core_facts import CoreFacts, Holder, Lock, Relation, Vacuum
+from pgsweep.output.prometheus.reading import Health, Reading
 
 T = TypeVar("T")
 

@@ -9,11 +9,11 @@ import pytest
 from rich.text import Text
 
 import samples
+from pgsweep.base.errors import UsageError
+from pgsweep.base.names import qualified
 from pgsweep.commands.set import values_of
-from pgsweep.errors import UsageError
 from pgsweep.model import TableName
-from pgsweep.names import qualified
-from pgsweep.render import acts
+from pgsweep.output.terminal import acts
 
 LATER = samples.NOW + timedelta(hours=1)
 ORDERS = TableName("bench", 7, "public", "orders")

@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 import samples
-from pgsweep.render import answers, paragraph, reports
+from pgsweep.base import paragraph
+from pgsweep.output.terminal import answers, reports
 
 
 def plain(lines: list[Text]) -> list[str]:

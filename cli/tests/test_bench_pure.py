@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pgsweep.errors import UsageError
-from pgsweep.lab import progress
+from pgsweep.base.errors import UsageError
+from pgsweep.tune.lab import progress
 from pgsweep_bench import (
     experiments,
     request,

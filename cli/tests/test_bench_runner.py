@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pgsweep.errors import ServerError, UsageError
-from pgsweep.interrupts import Interrupted
+from pgsweep.base.errors import ServerError, UsageError
+from pgsweep.base.interrupts import Interrupted
 from pgsweep_bench import experiments, runner, scenario, store
 from pgsweep_bench.lab import Measured, Options, Turns
 from pgsweep_bench.request import Request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgsweep.errors import ServerError
-from pgsweep.lab import vacuumlog
+from pgsweep.base.errors import ServerError
+from pgsweep.tune.lab import vacuumlog
 from pgsweep_bench.servers import pgbench
 
 LOG_15 = """automatic vacuum of table "pgsweep_bench.public.history": index scans: 1

@@ -533,7 +533,7 @@ def test_ways_to_connect(
 
 
 def test_sessions_are_read_only_and_safe(stub: ThrowawayServer) -> None:
-    from pgsweep import db
+    from pgsweep.source import db
 
     stub.psql("stub", "ALTER ROLE watcher SET search_path = public")
     target = dataclasses.replace(stub.target("stub"), user="watcher")
@@ -556,7 +556,7 @@ def test_sessions_are_read_only_and_safe(stub: ThrowawayServer) -> None:
 
 
 def test_cancel(stub: ThrowawayServer) -> None:
-    from pgsweep import db
+    from pgsweep.source import db
 
     with db.connect(stub.target("stub")) as session:
         assert session.cancel(48213) == (True, "")

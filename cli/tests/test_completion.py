@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Pgsweep
-from pgsweep.completion import in_time, plain_names
+from pgsweep.commands.completion import in_time, plain_names
 from pgsweep_bench.servers.server import ThrowawayServer, free_port
 
 PATIENCE_S = 60.0

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import samples
-from pgsweep import compute
-from pgsweep.model import LastHour
-from pgsweep.render import reports
+from pgsweep.model import LastHour, compute
+from pgsweep.output.terminal import reports
 
 
 @pytest.mark.parametrize(

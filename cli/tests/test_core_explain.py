@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 import samples
-from pgsweep.core.blockers import affects, blockers, described, identifier, literal
-from pgsweep.core.explain import explain, explain_worst
-from pgsweep.core.overview import overview
-from pgsweep.core.rates import XidRate, when, xid_rate
+from pgsweep.findings.core.explain import explain, explain_worst
+from pgsweep.findings.core.overview import overview
 from pgsweep.model import Cause
-from pgsweep.render import answers
+from pgsweep.model.compute import described
+from pgsweep.model.core_facts import XidRate
+from pgsweep.model.core_rates import when, xid_rate
+from pgsweep.output.terminal import answers
+from pgsweep.source.core.blockers import affects, blockers, identifier, literal
 
 DUE = samples.relation(dead_tuples=30_000)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import samples
-from pgsweep.core import rates
+from pgsweep.model import core_rates as rates
 
 
 def test_the_epoch_of_the_control_file_counts() -> None:

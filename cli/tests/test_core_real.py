@@ -16,7 +16,9 @@ import pytest
 
 import planted
 from conftest import Pgsweep, Result, until, write
-from pgsweep import db, errors, queries
+from pgsweep import queries
+from pgsweep.base import errors
+from pgsweep.source import db
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server

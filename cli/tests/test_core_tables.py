@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import samples
-from pgsweep.core.options import boolean, options_of, scores, thresholds
-from pgsweep.core.tables import judge, pick
+from pgsweep.findings.core.tables import judge, pick
 from pgsweep.model import Table
+from pgsweep.model.core_options import boolean, options_of, scores, thresholds
 
 
 def only(*, settings: dict[str, str] | None = None, **given: Any) -> Table:

@@ -10,7 +10,7 @@ import pytest
 
 import results
 from conftest import needs_extension
-from pgsweep.lab.vacuumlog import VacuumLine
+from pgsweep.tune.lab.vacuumlog import VacuumLine
 from pgsweep_bench import runner, scenario, transactions
 from pgsweep_bench.experiments import day
 from pgsweep_bench.lab import Options

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pgsweep import errors
-from pgsweep.serve import desk
-from pgsweep.serve.desk import BusyError, Desk
+from pgsweep.base import errors
+from pgsweep.output.web import desk
+from pgsweep.output.web.desk import BusyError, Desk
 
 PATIENCE_S = 30.0
 

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 import samples
-from pgsweep import compute
-from pgsweep.checks import Check, Level, diagnose, exit_code
-from pgsweep.model import Facts, Feature
-from pgsweep.render import reports
+from pgsweep.findings.checks import Check, Level, diagnose, exit_code
+from pgsweep.model import Facts, Feature, compute
+from pgsweep.output.terminal import reports
 
 
 def found(facts: Facts, subject: str) -> Check:

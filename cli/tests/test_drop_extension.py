@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 from conftest import needs_extension
-from pgsweep import db, errors
-from pgsweep.watcher import Watcher
+from pgsweep.base import errors
+from pgsweep.findings.watcher import Watcher
+from pgsweep.source import db
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 
 pytestmark = [pytest.mark.server, needs_extension]

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Pgsweep, Result
-from pgsweep import db, errors
-from pgsweep.lab.session import LabSession
+from pgsweep.base import errors
+from pgsweep.source import db
+from pgsweep.tune.lab.session import LabSession
 from pgsweep_bench.servers.host import ExistingHost
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 from poolers import pooler

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from conftest import needs_extension
-from pgsweep.errors import UsageError
-from pgsweep.fit import fit
-from pgsweep.lab import deadrows, pagecache
-from pgsweep.lab.vacuumlog import VacuumLine
+from pgsweep.base.errors import UsageError
+from pgsweep.tune.fit import fit
+from pgsweep.tune.lab import deadrows, pagecache
+from pgsweep.tune.lab.vacuumlog import VacuumLine
 from pgsweep_bench import runner, scenario, tpcdata
 from pgsweep_bench.experiments import cleaner, limit, tpcds
 from pgsweep_bench.lab import Options

@@ -12,11 +12,11 @@ import pytest
 
 import samples
 from conftest import until
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.model import Progress, Snapshot
-from pgsweep.tui import fetcher
-from pgsweep.tui.fetcher import Fetcher
-from pgsweep.tui.state import Question, Verb
+from pgsweep.output.top import fetcher
+from pgsweep.output.top.fetcher import Fetcher
+from pgsweep.output.top.state import Question, Verb
 
 ROW = samples.progress()
 LOST = errors.ConnectionLostError("the server went away")

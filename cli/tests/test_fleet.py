@@ -16,23 +16,26 @@ from rich.text import Text
 
 from conftest import until
 from fleets import age, moved, node, reading, row
-from pgsweep import errors
-from pgsweep.compute import STOP_AGE
-from pgsweep.fleet import acting, arrival, asking, causes, parts, reader, server_settings, view
-from pgsweep.fleet.acting import Outcome, Partly, Parts, State
+from pgsweep.base import errors
+from pgsweep.commands import fleet_acting as acting
+from pgsweep.commands import fleet_server_settings as server_settings
+from pgsweep.commands.fleet_acting import Partly, Parts
+from pgsweep.fleet import arrival, asking, causes, parts, reader, view
 from pgsweep.fleet.arrival import Written
 from pgsweep.fleet.asking import Answer, Deadline, ask_all, first_answer
 from pgsweep.fleet.causes import PartCause
 from pgsweep.fleet.citus import Origin
 from pgsweep.fleet.file import Plan
+from pgsweep.fleet.outcome import Outcome, State
 from pgsweep.fleet.parts import Part
 from pgsweep.fleet.patroni import Cluster
 from pgsweep.fleet.providers import Fleet
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.summary import skew, summary
-from pgsweep.page import Page
-from pgsweep.render import fleet as render
-from pgsweep.render import fleet_acts, fleet_causes, fleet_json, fleet_tables
+from pgsweep.model.compute import STOP_AGE
+from pgsweep.output.terminal import fleet as render
+from pgsweep.output.terminal import fleet_acts, fleet_causes, fleet_json, fleet_tables
+from pgsweep.output.terminal.page import Page
 from samples import NOW, blocker, cause, server, status
 
 # -- asking many at the same time -------------------------------------------------------

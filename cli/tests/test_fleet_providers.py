@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from fleets import Answers, black_hole, node, patroni_stub, recorded
-from pgsweep import errors
-from pgsweep.fleet import citus, citus_settings, cloudberry, file, http, patroni, providers
+from pgsweep.base import errors
+from pgsweep.commands import fleet_citus_settings as citus_settings
+from pgsweep.fleet import citus, cloudberry, file, http, patroni, providers
 from pgsweep.fleet.address import Address, Map, parse
 from pgsweep.fleet.citus import Asked
 from pgsweep.fleet.http import Credentials

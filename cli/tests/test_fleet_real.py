@@ -19,11 +19,11 @@ import pytest
 from conftest import Pgsweep, Result, needs_extension, until, write
 from fleets import Answers, black_hole, patroni_stub
 from pgsweep.commands.fleet import _Look
-from pgsweep.db import Session, Target, connect
 from pgsweep.fleet import reader
 from pgsweep.fleet.providers import Choice
 from pgsweep.fleet.seats import Seats
-from pgsweep.page import Page
+from pgsweep.output.terminal.page import Page
+from pgsweep.source.db import Session, Target, connect
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config, free_port
 
 pytestmark = [pytest.mark.server, needs_extension]

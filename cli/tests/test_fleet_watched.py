@@ -23,12 +23,12 @@ from pgsweep.fleet.parts import Part, together
 from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.tables import TablesSeen
-from pgsweep.metrics import exposition
-from pgsweep.metrics.fleet import NODES, fleet
-from pgsweep.render import fleet as render
-from pgsweep.render import fleet_screen
-from pgsweep.serve import fleet_views, html
-from pgsweep.tui.fleet_state import ORDERS, Action, FleetUi, handle_key, shown
+from pgsweep.output.prometheus import exposition
+from pgsweep.output.prometheus.fleet import NODES, fleet
+from pgsweep.output.terminal import fleet as render
+from pgsweep.output.top import fleet_screen
+from pgsweep.output.top.fleet_state import ORDERS, Action, FleetUi, handle_key, shown
+from pgsweep.output.web import fleet_views, html
 from test_metrics import DOCS, HOSTILE, documented, documented_in, value
 
 AT = datetime(2026, 11, 24, 12, 0, tzinfo=timezone.utc)

@@ -12,14 +12,15 @@ import pytest
 
 from conftest import needs_extension, until, write
 from fleets import black_hole
-from pgsweep import db, errors
+from pgsweep.base import errors
 from pgsweep.commands.top import _node_session
 from pgsweep.fleet.lookout import Lookout
 from pgsweep.fleet.providers import Choice
-from pgsweep.serve.fleet_views import key
-from pgsweep.tui.app import TopApp
-from pgsweep.tui.fleet_app import FleetApp
-from pgsweep.tui.fleet_state import FleetUi
+from pgsweep.output.top.app import TopApp
+from pgsweep.output.top.fleet_app import FleetApp
+from pgsweep.output.top.fleet_state import FleetUi
+from pgsweep.output.web.fleet_views import key
+from pgsweep.source import db
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving, value
 

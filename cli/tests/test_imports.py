@@ -29,31 +29,32 @@ def importers(module: str) -> set[str]:
 
 
 def test_one_door_to_the_server() -> None:
-    assert importers("psycopg") == {"connection.py"}
+    assert importers("psycopg") == {"source/connection.py"}
 
 
 def test_one_painter() -> None:
-    assert importers("vl_convert") == {"report/svg.py"}
+    assert importers("vl_convert") == {"output/report/svg.py"}
 
 
 def test_who_speaks_http_and_prometheus() -> None:
     def parts(module: str) -> set[str]:
-        return {file.split("/")[0] for file in importers(module)}
+        return {file.split("/")[1] for file in importers(module)}
 
-    assert parts("starlette") == parts("uvicorn") == {"serve"}
-    assert parts("prometheus_client") == {"metrics", "serve"}
+    assert parts("starlette") == parts("uvicorn") == {"web"}
+    assert parts("prometheus_client") == {"prometheus", "web"}
     # The other commands do without: only this one imports them, and only when it is called.
-    assert importers("pgsweep.serve") <= {
+    assert importers("pgsweep.output.web") <= {
         "commands/serve.py",
-        *(str(file.relative_to(SOURCES)) for file in (SOURCES / "serve").glob("*.py")),
+        *(str(file.relative_to(SOURCES)) for file in (SOURCES / "output" / "web").glob("*.py")),
     }
     # Metrics are made of what was read. Only the reader has a session.
     assert not any(
-        f.startswith("metrics/") for f in importers("pgsweep.db") - {"metrics/reader.py"}
+        f.startswith("output/prometheus/")
+        for f in importers("pgsweep.source.db") - {"output/prometheus/reader.py"}
     )
 
 
 def test_only_tune_needs_the_laboratory_and_none_an_experiment() -> None:
-    parts = {file.split("/")[0] for file in importers("pgsweep.lab")} - {"commands"}
-    assert parts == {"lab", "tune"}
+    parts = {file.split("/")[0] for file in importers("pgsweep.tune.lab")} - {"commands"}
+    assert parts == {"tune"}
     assert importers("pgsweep_bench") == set()

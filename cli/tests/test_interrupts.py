@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pgsweep.interrupts import Interrupted, Interrupts
+from pgsweep.base.interrupts import Interrupted, Interrupts
 
 PATIENCE_S = 30.0
 

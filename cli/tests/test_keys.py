@@ -9,8 +9,8 @@ import pytest
 
 import samples
 from pgsweep.model import Progress, Run, TableKey
-from pgsweep.tui import orders
-from pgsweep.tui.state import (
+from pgsweep.output.top import orders
+from pgsweep.output.top.state import (
     NUMBER_OF_ORDERS,
     Action,
     Panel,

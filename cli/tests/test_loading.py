@@ -32,11 +32,11 @@ print(*(name for name in sys.modules if name.startswith("pgsweep.")))
 
 def test_a_view_of_a_fleet_loads_nothing_of_the_commands_below_it() -> None:
     found = loaded_by("fleet", *FLEET)
-    assert {"fleet.view", "model.server", "render.fleet"} <= found
+    assert {"fleet.view", "model.server", "output.terminal.fleet"} <= found
     assert not found & {
-        *("commands.fleet_acts", "commands.fleet_explain", "commands.set", "fleet.acting"),
+        *("commands.fleet_acts", "commands.fleet_explain", "commands.set", "commands.fleet_acting"),
         *("fleet.causes", "fleet.core_reader", "fleet.tables", "model.reports", "model.tables"),
-        *("nagios", "core_views", "sources", "tune.settings"),
+        *("findings.nagios", "source.core.views", "findings.sources", "tune.settings"),
     }
 
 

@@ -13,14 +13,14 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import samples
-from pgsweep.metrics import exposition
-from pgsweep.metrics.reader import next_look_after, next_queue_after
-from pgsweep.metrics.reading import Reading
-from pgsweep.metrics.runs import not_less
-from pgsweep.metrics.tables import WAITS, wait_of
-from pgsweep.metrics.vacuums import limited_by
-from pgsweep.metrics.xid_samples import XidSamples
 from pgsweep.model import DatabaseAge, IdRates
+from pgsweep.output.prometheus import exposition
+from pgsweep.output.prometheus.reader import next_look_after, next_queue_after
+from pgsweep.output.prometheus.reading import Reading
+from pgsweep.output.prometheus.runs import not_less
+from pgsweep.output.prometheus.tables import WAITS, wait_of
+from pgsweep.output.prometheus.vacuums import limited_by
+from pgsweep.output.prometheus.xid_samples import XidSamples
 
 DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
 HOSTILE = 'a"} 1\npgsweep_up 0\n\\{\x1b[31m\u202e'
@@ -304,7 +304,7 @@ def test_every_metric_is_documented_and_no_other() -> None:
 
 
 def test_the_sample_has_every_metric() -> None:
-    sources = (DOCS.parents[1] / "cli" / "src" / "pgsweep" / "metrics").glob("*.py")
+    sources = (DOCS.parents[1] / "cli" / "src" / "pgsweep" / "output" / "prometheus").glob("*.py")
     written = {
         name for file in sources for name in re.findall(r'"(pgsweep_\w+)"', file.read_text())
     }

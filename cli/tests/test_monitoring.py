@@ -25,7 +25,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import prometheus
 from conftest import needs_extension, until, write
-from pgsweep.metrics.fleet import NODES
+from pgsweep.output.prometheus.fleet import NODES
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 from serving import Serving
 from test_metrics import documented

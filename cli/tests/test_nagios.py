@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import samples
-from pgsweep import errors, nagios
+from pgsweep.base import errors
+from pgsweep.findings import nagios
+from pgsweep.findings.nagios import Outcome, State, Watched
 from pgsweep.model import Table
-from pgsweep.nagios import Outcome, State, Watched
 
 GIVEN = nagios.rules((), (), 3.0, 10_000)
 

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, needs_extension
-from pgsweep import names
+from pgsweep.base import names
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, extension_is_installed
 
 HOSTILE = 'a\x1b[2J"<b>|[red]\n\u202e'

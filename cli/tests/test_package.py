@@ -17,7 +17,7 @@ from zipfile import ZipFile
 import pytest
 
 from conftest import Pgsweep
-from pgsweep import extras
+from pgsweep.base import extras
 from pgsweep_bench.servers.server import (
     ThrowawayServer,
     default_pg_config,
@@ -76,7 +76,7 @@ def call(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @needs_hatchling
 def test_the_wheel_has_what_it_needs_and_no_experiment(installed: Path) -> None:
     files = {str(file.relative_to(installed)) for file in installed.rglob("*") if file.is_file()}
-    needed = ("queries/status.sql", "report/templates/live.html.j2")
+    needed = ("queries/status.sql", "output/report/templates/live.html.j2")
     for name in needed:
         assert f"pgsweep/{name}" in files
     assert not [name for name in files if "bench" in name]
@@ -103,7 +103,7 @@ def test_it_runs_without_any_extra(installed: Path, arguments: tuple[str, ...]) 
 
 @needs_hatchling
 def test_top_is_drawn_without_any_extra(installed: Path) -> None:
-    said = run(installed, "import pgsweep.tui.app; print(pgsweep.tui.app.__file__)")
+    said = run(installed, "import pgsweep.output.top.app; print(pgsweep.output.top.app.__file__)")
     assert said.stdout.startswith(str(installed)), said.stderr
 
 

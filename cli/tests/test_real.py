@@ -10,8 +10,10 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, needs_extension, write
-from pgsweep import compute, db, model
-from pgsweep.watcher import Watcher
+from pgsweep import model
+from pgsweep.findings.watcher import Watcher
+from pgsweep.model import compute
+from pgsweep.source import db
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = [pytest.mark.server, needs_extension]

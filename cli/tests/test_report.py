@@ -14,7 +14,7 @@ import pytest
 
 import results
 from conftest import Pgsweep
-from pgsweep.report import palette
+from pgsweep.output.report import palette
 from pgsweep_bench import store, verdict
 from pgsweep_bench.report import markdown, plots, words
 from pgsweep_bench.report import model as bench_model

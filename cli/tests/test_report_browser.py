@@ -17,7 +17,7 @@ import pytest
 import browser
 import results
 import samples
-from pgsweep.report import live_page
+from pgsweep.output.report import live_page
 from pgsweep_bench.report import model as bench_model
 from pgsweep_bench.report import page as bench_page
 from test_day import a_day

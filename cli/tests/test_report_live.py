@@ -12,7 +12,6 @@ import pytest
 
 import samples
 from conftest import Pgsweep, needs_extension
-from pgsweep import compute
 from pgsweep.model import (
     CountedHour,
     Day,
@@ -23,8 +22,9 @@ from pgsweep.model import (
     LastHour,
     Run,
     Span,
+    compute,
 )
-from pgsweep.report import live_model, live_page, live_span, live_sums, markdown
+from pgsweep.output.report import live_model, live_page, live_span, live_sums, markdown
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 from samples import NOW
 

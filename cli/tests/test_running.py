@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 import samples
-from pgsweep.core import daemon, running
-from pgsweep.core.facts import LastRun, RunningVacuum
-from pgsweep.core.tables import judge
-from pgsweep.watcher import Slow
+from pgsweep.findings.core import daemon
+from pgsweep.findings.core.tables import judge
+from pgsweep.findings.watcher import Slow
+from pgsweep.model.core_facts import LastRun, RunningVacuum
+from pgsweep.source.core import running
 
 VACUUM = RunningVacuum(
     pid=100,

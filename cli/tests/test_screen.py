@@ -12,9 +12,9 @@ from rich.text import Text
 
 import samples
 from pgsweep.model import Decision, HourOfTable, Snapshot, TableHistory, TableKey
-from pgsweep.render import header, screen, story
-from pgsweep.tui import orders
-from pgsweep.tui.state import Panel, Question, UiState, Verb
+from pgsweep.output.terminal import story
+from pgsweep.output.top import header, orders, screen
+from pgsweep.output.top.state import Panel, Question, UiState, Verb
 
 WIDTHS = (60, 76, 80, 106, 136, 200)
 

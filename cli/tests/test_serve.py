@@ -12,11 +12,12 @@ import pytest
 
 import samples
 from conftest import Pgsweep
-from pgsweep import db, errors, extras
-from pgsweep.metrics.reader import Reader
-from pgsweep.metrics.reading import Outcome
-from pgsweep.serve import app, server
-from pgsweep.serve.collector import Collector
+from pgsweep.base import errors, extras
+from pgsweep.output.prometheus.reader import Reader
+from pgsweep.output.prometheus.reading import Outcome
+from pgsweep.output.web import app, server
+from pgsweep.output.web.collector import Collector
+from pgsweep.source import db
 from serving import Serving, value
 
 PATIENCE_S = 30.0

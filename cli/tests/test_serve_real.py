@@ -11,10 +11,10 @@ import psycopg
 import pytest
 
 from conftest import needs_extension, until, write
-from pgsweep import db
 from pgsweep.fleet import core_reader, due
 from pgsweep.fleet import reader as fleet_reader
-from pgsweep.metrics.reader import Reader, failed
+from pgsweep.output.prometheus.reader import Reader, failed
+from pgsweep.source import db
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 from serving import Serving, value
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 pytestmark = pytest.mark.server

@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 
 import samples
-from pgsweep import simulation
-from pgsweep.render import simulations
-from pgsweep.simulation import Answer
+from pgsweep.findings import simulation
+from pgsweep.findings.simulation import Answer
+from pgsweep.output.terminal import simulations
 
 HOUR = samples.simulated_hour()
 TABLE = samples.simulated_table()

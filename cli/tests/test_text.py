@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 import samples
-from pgsweep.render import text
+from pgsweep.base import text
 
 
 @pytest.mark.parametrize(

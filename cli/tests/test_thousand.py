@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from fleets import node
-from pgsweep import db, errors
+from pgsweep.base import errors
 from pgsweep.fleet.node import Node
 from pgsweep.fleet.seats import Seats
+from pgsweep.source import db
 
 NODES = 1000
 

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import samples
-from pgsweep import trial
-from pgsweep.render import trials
-from pgsweep.report import trial_page
+from pgsweep.findings import trial
+from pgsweep.output.report import trial_page
+from pgsweep.output.terminal import trials
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=timezone.utc)
 HOSTILE = "<script>alert(1)</script>\x1b[31m"

@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Static
 
-from pgsweep import db
-from pgsweep.render import screen
-from pgsweep.render.header import lines as top_lines
-from pgsweep.tui.app import PanelWidget, TopApp
-from pgsweep.tui.state import Panel
+from pgsweep.output.top import screen
+from pgsweep.output.top.app import PanelWidget, TopApp
+from pgsweep.output.top.header import lines as top_lines
+from pgsweep.output.top.state import Panel
+from pgsweep.source import db
 from pgsweep_bench.servers.server import ThrowawayServer
 
 pytestmark = pytest.mark.server

@@ -13,15 +13,15 @@ from xml.etree import ElementTree
 import pytest
 
 import samples
-from pgsweep import errors
-from pgsweep.fit import Throttled, fit, fit_throttled
-from pgsweep.lab.progress import Reporter
+from pgsweep.base import errors
 from pgsweep.model import Current, Run
-from pgsweep.render import tune as render
-from pgsweep.report import tune_plot
+from pgsweep.output.report import tune_plot
+from pgsweep.output.terminal import tune as render
 from pgsweep.tune import advice, history, kept, machine, measure, model, settings, targets
 from pgsweep.tune.advice import advise, corrected, verify
 from pgsweep.tune.answer import Answer
+from pgsweep.tune.fit import Throttled, fit, fit_throttled
+from pgsweep.tune.lab.progress import Reporter
 from pgsweep.tune.model import Measured, Point
 from pgsweep.tune.plan import Plan
 from pgsweep.tune.settings import Kept, Setting

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, Result, needs_extension, write
-from pgsweep import question
+from pgsweep.output.terminal import question
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 pytestmark = [pytest.mark.server, needs_extension]

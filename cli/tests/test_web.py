@@ -15,11 +15,11 @@ from rich.text import Text
 
 import samples
 from conftest import Pgsweep
-from pgsweep import compute, errors
-from pgsweep.model import Call, Snapshot, Step
-from pgsweep.render import grid
-from pgsweep.render.columns import progress_columns
-from pgsweep.serve import acts, diary, guard, html, pages, signin, signing, views
+from pgsweep.base import errors
+from pgsweep.model import Call, Snapshot, Step, compute
+from pgsweep.output.terminal import grid
+from pgsweep.output.terminal.columns import progress_columns
+from pgsweep.output.web import acts, diary, guard, html, pages, signin, signing, views
 
 HOSTILE = "\"><script>alert('x')</script>\x1b[31m&"
 TOKEN = "a token that is long enough"
@@ -101,7 +101,7 @@ def test_a_day_has_its_own_hours(monkeypatch: pytest.MonkeyPatch, zone: str) -> 
     """The server counts by its own hours, which begin at half past in some zones."""
     asked: list[datetime] = []
     monkeypatch.setenv("TZ", zone)
-    monkeypatch.setattr("pgsweep.sources.span", lambda _, *times: asked.extend(times))
+    monkeypatch.setattr("pgsweep.findings.sources.span", lambda _, *times: asked.extend(times))
     time.tzset()
     try:
         pages.read_day(Extension(), date(2026, 2, 10))  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from pgsweep.model import Day
-from pgsweep.serve import draw, pages
+from pgsweep.output.web import draw, pages
 from test_report_live import day
 
 

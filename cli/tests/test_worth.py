@@ -8,9 +8,9 @@ import pytest
 
 import samples
 from pgsweep.model import TableHistory, TableKey, Worth
-from pgsweep.render import worths
-from pgsweep.render.columns import run_columns
-from pgsweep.serve import views
+from pgsweep.output.terminal import worths
+from pgsweep.output.terminal.columns import run_columns
+from pgsweep.output.web import views
 from test_web import HOSTILE, page
 
 UNKNOWN = samples.worth(

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from pgsweep.interrupts import Interrupted, Interrupts
+from pgsweep.base.interrupts import Interrupted, Interrupts
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
 
 

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, output
+from pgsweep.base import errors, output
+from pgsweep.base.interrupts import Interrupted, Interrupts
 from pgsweep.commands.options import Json
-from pgsweep.interrupts import Interrupted, Interrupts
 from pgsweep.model import Run, RunFilter
-from pgsweep.render import as_json
+from pgsweep.output.terminal import as_json
+from pgsweep.source import db
 from pgsweep_bench import workload
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, extension_is_installed
 
@@ -78,7 +79,7 @@ def _run(
 
 
 def _watch(server: ThrowawayServer, seconds: float | None, interrupts: Interrupts) -> int:
-    from pgsweep.tui.app import TopApp
+    from pgsweep.output.top.app import TopApp
 
     session = db.connect(server.target(workload.DATABASE))
     app = TopApp(session, act=True, ends_in_s=seconds)

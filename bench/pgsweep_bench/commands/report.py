@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import extras, files
+from pgsweep.base import extras, files
 from pgsweep_bench import store
 from pgsweep_bench.report import markdown, model, page
 

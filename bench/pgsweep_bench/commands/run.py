@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import errors, output
-from pgsweep.interrupts import Interrupted, Interrupts
+from pgsweep.base import errors, output
+from pgsweep.base.interrupts import Interrupted, Interrupts
 from pgsweep_bench import request as requests
 from pgsweep_bench import runner, store, summary
 from pgsweep_bench.servers.server import default_pg_config

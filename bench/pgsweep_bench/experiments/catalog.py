@@ -13,8 +13,8 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 
-from pgsweep.errors import ServerError
-from pgsweep.lab import vacuumlog
+from pgsweep.base.errors import ServerError
+from pgsweep.tune.lab import vacuumlog
 from pgsweep_bench.lab import Lab, Measured, Options, Probe, Turns, VacuumLine
 from pgsweep_bench.servers.pgbench import Pgbench
 

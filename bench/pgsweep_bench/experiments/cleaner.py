@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgsweep.lab import vacuumlog
+from pgsweep.tune.lab import vacuumlog
 from pgsweep_bench.lab import Lab, Measured, Options, Probe
 
 SCALE = 1

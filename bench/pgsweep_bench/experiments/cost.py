@@ -15,7 +15,7 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 
-from pgsweep.errors import PgsweepError, ServerError
+from pgsweep.base.errors import PgsweepError, ServerError
 from pgsweep_bench.lab import Lab, LabSession, Measured, Options, Probe, Sampler, Series, VacuumLine
 
 TABLE = "pgbench_accounts"

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pgsweep.lab import vacuumlog
-from pgsweep.lab.vacuumlog import VacuumLine
+from pgsweep.tune.lab import vacuumlog
+from pgsweep.tune.lab.vacuumlog import VacuumLine
 from pgsweep_bench.lab import Lab, LabSession, Measured, Options, Probe, Sampler, Series, Turns
 from pgsweep_bench.servers.pgbench import Pgbench
 from pgsweep_bench.transactions import Done, percentile, read_logs

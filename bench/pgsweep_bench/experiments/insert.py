@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass
 
-from pgsweep.lab import vacuumlog
+from pgsweep.tune.lab import vacuumlog
 from pgsweep_bench.lab import Lab, Measured, Options, Probe, Series
 
 TABLE = "history"

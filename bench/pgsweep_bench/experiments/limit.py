@@ -12,9 +12,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from pgsweep.fit import fit
-from pgsweep.lab import deadrows, pagecache
-from pgsweep.lab.session import LabSession
+from pgsweep.tune.fit import fit
+from pgsweep.tune.lab import deadrows, pagecache
+from pgsweep.tune.lab.session import LabSession
 from pgsweep_bench.lab import Lab, Measured, Options, VacuumLine
 from pgsweep_bench.scenario import OFF
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from pgsweep.lab import vacuumlog
+from pgsweep.tune.lab import vacuumlog
 from pgsweep_bench.lab import Lab, LabSession, Measured, Options, Probe, Turns
 from pgsweep_bench.transactions import Done, percentile, read_logs
 

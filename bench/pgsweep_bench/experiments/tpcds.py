@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from pgsweep.errors import QueryError
-from pgsweep.lab import vacuumlog
-from pgsweep.lab.session import LabSession
+from pgsweep.base.errors import QueryError
+from pgsweep.tune.lab import vacuumlog
+from pgsweep.tune.lab.session import LabSession
 from pgsweep_bench import tpcdata
 from pgsweep_bench.lab import Lab, Measured, Options
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pgsweep.report import palette
-from pgsweep.report.palette import variable
-from pgsweep.report.svg import NARROW_PX, draw, values_axis
+from pgsweep.output.report import palette
+from pgsweep.output.report.palette import variable
+from pgsweep.output.report.svg import NARROW_PX, draw, values_axis
 
 if TYPE_CHECKING:
-    from pgsweep.report.svg import Plot, Spec
+    from pgsweep.output.report.svg import Plot, Spec
     from pgsweep_bench.report.model import Section
     from pgsweep_bench.result import Series, Variant
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from pgsweep.report.markdown import plain, table
+from pgsweep.output.report.markdown import plain, table
 from pgsweep_bench.report.model import result_label
 from pgsweep_bench.report.words import JUDGEMENTS, SIGNS, capital
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgsweep.compute import plural
+from pgsweep.model.compute import plural
 from pgsweep_bench import verdict
 from pgsweep_bench.report.words import (
     Cell,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from pgsweep.report import page, palette
+from pgsweep.output.report import page, palette
 from pgsweep_bench.report import day_plot
 from pgsweep_bench.report import plots as drawing
 from pgsweep_bench.report.model import result_label
 from pgsweep_bench.report.words import JUDGEMENTS, SIGNS, capital, number, when, with_unit
 
 if TYPE_CHECKING:
-    from pgsweep.report.svg import Plot
+    from pgsweep.output.report.svg import Plot
     from pgsweep_bench.report.model import Report, Row, Section, Tally
     from pgsweep_bench.result import Series
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pgsweep.connection import with_dbname, written_parameters
-from pgsweep.errors import ServerError, UsageError
-from pgsweep.interrupts import Interrupts
-from pgsweep.lab.session import LabSession
+from pgsweep.base.errors import ServerError, UsageError
+from pgsweep.base.interrupts import Interrupts
+from pgsweep.source.connection import with_dbname, written_parameters
+from pgsweep.tune.lab.session import LabSession
 from pgsweep_bench.servers import serverlog
 from pgsweep_bench.servers.server import SUPERUSER, pg_config_value
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pgsweep.errors import ServerError
+from pgsweep.base.errors import ServerError
 
 _FIGURES = {
     "tps": re.compile(r"^tps = ([\d.]+)", re.MULTILINE),

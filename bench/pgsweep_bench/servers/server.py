@@ -21,9 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from pgsweep.connection import Target
-from pgsweep.errors import ServerError
-from pgsweep.interrupts import Interrupts
+from pgsweep.base.errors import ServerError
+from pgsweep.base.interrupts import Interrupts
+from pgsweep.source.connection import Target
 from pgsweep_bench.servers import watchdog
 
 SUPERUSER = "postgres"

@@ -17,7 +17,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pgsweep import __version__, errors
+from pgsweep import __version__
+from pgsweep.base import errors
 
 NAME = "pgsweep"
 EXIT_CANNOT = 2
@@ -60,7 +61,7 @@ def _print_version(wanted: bool) -> None:
 
 def _print_completion(shell: Shell | None) -> None:
     if shell is not None:
-        from pgsweep.completion import script
+        from pgsweep.commands.completion import script
 
         typer.echo(script(NAME, shell.value))
         raise typer.Exit

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from pgsweep import db, sources
 from pgsweep.commands.options import Json, Watch, with_target
-from pgsweep.page import Page, show
-from pgsweep.render import answers, as_json
+from pgsweep.findings import sources
+from pgsweep.output.terminal import answers, as_json
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 
 @with_target

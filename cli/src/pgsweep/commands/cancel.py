@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, output, question, sources
+from pgsweep.base import errors, output
 from pgsweep.commands.options import Json, Yes, with_target
+from pgsweep.findings import sources
 from pgsweep.model import Progress
-from pgsweep.render import acts, as_json
+from pgsweep.output.terminal import acts, as_json, question
+from pgsweep.source import db
 
 
 @partial(with_target, positional=False)

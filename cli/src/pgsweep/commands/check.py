@@ -7,9 +7,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from pgsweep import db, errors, nagios, output, sources
+from pgsweep.base import errors, output
 from pgsweep.commands.options import Json, with_target
-from pgsweep.render import health_json
+from pgsweep.findings import nagios, sources
+from pgsweep.output.terminal import health_json
+from pgsweep.source import db
 
 
 class Command(TyperCommand):

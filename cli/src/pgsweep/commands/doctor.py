@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from pgsweep import checks, db, output, sources
+from pgsweep.base import output, paragraph
 from pgsweep.commands.options import Json, with_target
-from pgsweep.render import health_json, paragraph, reports
+from pgsweep.findings import checks, sources
+from pgsweep.output.terminal import health_json, reports
+from pgsweep.source import db
 
 
 @with_target

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, output, sources
+from pgsweep.base import output, paragraph
 from pgsweep.commands.options import Json, complete_tables, with_target
-from pgsweep.render import answers, as_json, paragraph
+from pgsweep.findings import sources
+from pgsweep.output.terminal import answers, as_json
+from pgsweep.source import db
 
 
 @partial(with_target, positional=False)

@@ -11,18 +11,18 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import output, page
+from pgsweep.base import output
+from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.commands.fleet_options import DEADLINE_S, PATIENT_S, given_before, with_fleet
 from pgsweep.commands.options import Json, Watch
-from pgsweep.errors import CannotConnectError, UsageError
 from pgsweep.fleet import providers, view
 from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.seats import Seats
 from pgsweep.fleet.summary import summary
-from pgsweep.page import Page
-from pgsweep.render import as_json, fleet_json
-from pgsweep.render import fleet as render
+from pgsweep.output.terminal import as_json, fleet_json, page
+from pgsweep.output.terminal import fleet as render
+from pgsweep.output.terminal.page import Page
 
 # The commands below it, in their order.
 BELOW = ("hold", "snooze", "vacuum", "set")
@@ -140,7 +140,7 @@ class _Look:
 
 def _tables_page(seats: Seats, found: Fleet, deadline: float, limit: int) -> Page:
     from pgsweep.fleet import tables
-    from pgsweep.render import fleet_tables
+    from pgsweep.output.terminal import fleet_tables
 
     seen = tables.look(seats, found, deadline)
     if seen.trouble:

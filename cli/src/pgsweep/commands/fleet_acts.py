@@ -12,24 +12,35 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import errors, output, page, question
+from pgsweep.base import errors, output
+from pgsweep.commands import (
+    fleet_acting as acting,
+)
+from pgsweep.commands import (
+    fleet_citus_settings as citus_settings,
+)
+from pgsweep.commands import (
+    fleet_server_settings as server_settings,
+)
+from pgsweep.commands.fleet_acting import Partly, Parts, Skipped
 from pgsweep.commands.fleet_options import PATIENT_S, Retry, with_fleet
+from pgsweep.commands.fleet_server_settings import Managed
 from pgsweep.commands.hold import begin
 from pgsweep.commands.options import Json, Yes
 from pgsweep.commands.set import change, values_of
 from pgsweep.commands.snooze import leave_alone
 from pgsweep.commands.vacuum import request
-from pgsweep.db import Session
-from pgsweep.fleet import acting, citus_settings, patroni, providers, server_settings, spread
-from pgsweep.fleet.acting import Outcome, Partly, Parts, Skipped, State
+from pgsweep.fleet import patroni, providers, spread
 from pgsweep.fleet.asking import Deadline
 from pgsweep.fleet.citus import COORDINATOR_GROUP
 from pgsweep.fleet.node import Node
+from pgsweep.fleet.outcome import Outcome, State
 from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.seats import Seats
-from pgsweep.fleet.server_settings import Managed
-from pgsweep.page import Page
-from pgsweep.render import fleet_acts as render
+from pgsweep.output.terminal import fleet_acts as render
+from pgsweep.output.terminal import page, question
+from pgsweep.output.terminal.page import Page
+from pgsweep.source.db import Session
 
 Table = Annotated[
     str,

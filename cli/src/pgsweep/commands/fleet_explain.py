@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from pgsweep.db import Session
-from pgsweep.errors import CannotConnectError, UsageError
+from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.fleet import causes, providers, spread, view
 from pgsweep.fleet import tables as tables_of
 from pgsweep.fleet.node import Node
 from pgsweep.fleet.providers import Choice
 from pgsweep.fleet.seats import Seats
-from pgsweep.page import Page
-from pgsweep.render import as_json
-from pgsweep.render import fleet_causes as render
+from pgsweep.output.terminal import as_json
+from pgsweep.output.terminal import fleet_causes as render
+from pgsweep.output.terminal.page import Page
+from pgsweep.source.db import Session
 
 
 def explained(choice: Choice, deadline: float, table: str) -> Page:

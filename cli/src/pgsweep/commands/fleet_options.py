@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from pgsweep.base.errors import UsageError
 from pgsweep.commands.options import with_target
-from pgsweep.db import Target
-from pgsweep.errors import UsageError
 from pgsweep.fleet.providers import Choice, plan_of
+from pgsweep.source.db import Target
 
 __all__ = [
     "DEADLINE_S",

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db
 from pgsweep.commands.options import Json, with_target
-from pgsweep.page import Page, show
-from pgsweep.render import acts, as_json
+from pgsweep.output.terminal import acts, as_json
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 
 @partial(with_target, positional=False)

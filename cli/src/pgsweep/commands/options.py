@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pgsweep.completion import complete_tables
-from pgsweep.db import Target
+from pgsweep.commands.completion import complete_tables
+from pgsweep.source.db import Target
 
 __all__ = ["Json", "TableArgument", "Watch", "Yes", "complete_tables", "with_target"]
 

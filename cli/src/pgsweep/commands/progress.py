@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from pgsweep import db, sources
 from pgsweep.commands.options import Json, Watch, with_target
-from pgsweep.page import Page, show
-from pgsweep.render import as_json, reports
+from pgsweep.findings import sources
+from pgsweep.output.terminal import as_json, reports
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 
 @with_target

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, names
+from pgsweep.base import errors, names
 from pgsweep.commands.options import Json, Limit, OfDatabase, OfTable, Watch, with_target
 from pgsweep.model import DecisionFilter
-from pgsweep.page import Page, show
-from pgsweep.render import answers, as_json
+from pgsweep.output.terminal import answers, as_json
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 
 @with_target

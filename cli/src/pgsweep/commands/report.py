@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, extras, files, sources
+from pgsweep.base import errors, extras, files
 from pgsweep.commands.options import with_target
+from pgsweep.findings import sources
 from pgsweep.model import Day
+from pgsweep.source import db
 
 DEFAULT_OUTPUT = "report.html"
 
@@ -31,7 +33,7 @@ def report(
 ) -> int:
     """Make one HTML file that needs no network of a server's last day or longer."""
     # Only this command needs templates and plots.
-    from pgsweep.report import live_model, live_page, markdown
+    from pgsweep.output.report import live_model, live_page, markdown
 
     if not as_markdown:
         extras.require_report("an HTML report")

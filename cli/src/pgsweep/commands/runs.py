@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, names
+from pgsweep.base import errors, names
 from pgsweep.commands.options import Json, Limit, OfDatabase, OfTable, Watch, with_target
 from pgsweep.model import CallFilter, RunFilter
-from pgsweep.page import Page, show
-from pgsweep.render import answers, as_json, reports
+from pgsweep.output.terminal import answers, as_json, reports
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 
 class StartedBy(str, Enum):

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, extras
+from pgsweep.base import errors, extras
 from pgsweep.commands.fleet_options import with_server_or_fleet
 from pgsweep.fleet.providers import Choice
+from pgsweep.source import db
 
 LEVELS = ("debug", "info", "warning", "error")
 # The nodes of a fleet are asked so often, in seconds, whoever looks.
@@ -85,14 +86,14 @@ def serve(
         )
     # Starlette and uvicorn are an extra, and the other commands do without them.
     from pgsweep.fleet.lookout import Lookout
-    from pgsweep.metrics.reader import Reader
-    from pgsweep.serve import app, logs, server
-    from pgsweep.serve.acts import Acts
-    from pgsweep.serve.collector import Collector
-    from pgsweep.serve.desk import Desk
-    from pgsweep.serve.pages import Pages
-    from pgsweep.serve.signin import SignIn, read_token
-    from pgsweep.serve.signing import Signing
+    from pgsweep.output.prometheus.reader import Reader
+    from pgsweep.output.web import app, logs, server
+    from pgsweep.output.web.acts import Acts
+    from pgsweep.output.web.collector import Collector
+    from pgsweep.output.web.desk import Desk
+    from pgsweep.output.web.pages import Pages
+    from pgsweep.output.web.signin import SignIn, read_token
+    from pgsweep.output.web.signing import Signing
 
     sign_in = None if token_file is None else SignIn(read_token(token_file))
     logs.begin(log_level)

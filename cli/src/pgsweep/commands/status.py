@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import compute, db, errors, sources
+from pgsweep.base import errors
 from pgsweep.commands.options import Json, Watch, with_target
-from pgsweep.page import Page, show
-from pgsweep.render import answers, as_json, budgets, reports
+from pgsweep.findings import sources
+from pgsweep.model import compute
+from pgsweep.output.terminal import answers, as_json, budgets, reports
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 # Steps of the governor: a minute.
 STEPS = 240

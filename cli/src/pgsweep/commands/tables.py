@@ -9,12 +9,14 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors, sources
+from pgsweep.base import errors
 from pgsweep.commands.options import Json, Watch, with_target
-from pgsweep.core.tables import pick
+from pgsweep.findings import sources
+from pgsweep.findings.core.tables import pick
 from pgsweep.model import Table, Worth
-from pgsweep.page import Page, show
-from pgsweep.render import answers, as_json, worths
+from pgsweep.output.terminal import answers, as_json, worths
+from pgsweep.output.terminal.page import Page, show
+from pgsweep.source import db
 
 
 class Sort(str, Enum):

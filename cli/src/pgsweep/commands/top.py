@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import db, errors
+from pgsweep.base import errors
 from pgsweep.commands.fleet_options import with_server_or_fleet
 from pgsweep.fleet.node import Node
 from pgsweep.fleet.providers import Choice, target_of
+from pgsweep.source import db
 
 INTERVAL_S = 1.0
 FLEET_INTERVAL_S = 2.0
@@ -47,7 +48,7 @@ def top(
         return _of_fleet(choice, deadline, interval or FLEET_INTERVAL_S, act)
     require_terminal("Use pgsweep progress --json.")
     # Textual takes a third of a second to import. The other commands do without it.
-    from pgsweep.tui.app import TopApp
+    from pgsweep.output.top.app import TopApp
 
     session = checked(db.connect(target))
     TopApp(session, interval_s=interval or INTERVAL_S, act=act).run()
@@ -56,9 +57,9 @@ def top(
 
 def _of_fleet(choice: Choice, deadline: float, interval: float, act: bool) -> int:
     from pgsweep.fleet.lookout import Lookout
-    from pgsweep.tui.app import TopApp
-    from pgsweep.tui.fleet_app import FleetApp
-    from pgsweep.tui.fleet_state import FleetUi
+    from pgsweep.output.top.app import TopApp
+    from pgsweep.output.top.fleet_app import FleetApp
+    from pgsweep.output.top.fleet_state import FleetUi
 
     lookout = Lookout(choice, deadline, interval)
     lookout.start()

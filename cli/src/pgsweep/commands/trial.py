@@ -10,11 +10,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from pgsweep import db, errors, extras, files, output, simulation
+from pgsweep.base import errors, extras, files, output
 from pgsweep.commands.options import Json, Watch, with_target
+from pgsweep.findings import simulation
 from pgsweep.model import Server, TriedTable
-from pgsweep.page import Look, Page, show
-from pgsweep.render import as_json, simulations, trials
+from pgsweep.output.terminal import as_json, simulations, trials
+from pgsweep.output.terminal.page import Look, Page, show
+from pgsweep.source import db
 
 # What a simulation goes back to. More hours than MOST_HOURS are shown by the day.
 SINCE = "7 days"
@@ -120,7 +122,7 @@ def _read(session: db.Session) -> tuple[tuple[TriedTable, ...], Server, str | No
 def _write(target: db.Target, path: Path) -> int:
     extras.require_report("an HTML page")
     # Only this needs templates.
-    from pgsweep.report import trial_page
+    from pgsweep.output.report import trial_page
 
     with db.connect(target) as session:
         rows, server, mode = _read(session)

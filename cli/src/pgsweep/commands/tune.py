@@ -10,17 +10,20 @@ from typing import Annotated
 
 import typer
 
-from pgsweep import core_views, db, errors, extras, files, output, question
+from pgsweep.base import errors, extras, files, output
+from pgsweep.base.interrupts import Interrupted, Interrupts
 from pgsweep.commands.options import Json, with_target
-from pgsweep.interrupts import Interrupted, Interrupts
-from pgsweep.lab.progress import reporter
 from pgsweep.model import RunFilter
-from pgsweep.render import tune as render
+from pgsweep.output.terminal import question
+from pgsweep.output.terminal import tune as render
+from pgsweep.source import db
+from pgsweep.source.core import views as core_views
 from pgsweep.tune import change, history, measure, settings
 from pgsweep.tune import targets as wanted
 from pgsweep.tune.advice import Advice, Verdict, advise
 from pgsweep.tune.answer import Answer
 from pgsweep.tune.experiment import Experiment
+from pgsweep.tune.lab.progress import reporter
 from pgsweep.tune.model import Measured
 from pgsweep.tune.plan import Plan
 from pgsweep.tune.scratch import NAME, Scratch
@@ -259,7 +262,7 @@ def _show(answer: Answer, wanted_format: Format | None, json: bool, svg: Path | 
         output.lines(render.lines(answer, output.width()))
     if svg is not None:
         # Only this needs Vega.
-        from pgsweep.report.tune_plot import svg as draw
+        from pgsweep.output.report.tune_plot import svg as draw
 
         files.write(svg, draw(answer), "Name another file with --svg.")
         output.note(f"wrote {svg}")

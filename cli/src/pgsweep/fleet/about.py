@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pgsweep.model import DatabaseAge, Server
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
+    from pgsweep.source.db import Session
 
 # What is asked where the extension does not say it.
 QUERIES = (

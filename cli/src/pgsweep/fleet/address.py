@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pgsweep import errors
+from pgsweep.base import errors
 
 LAST_PORT = 65535
 # A host with a colon stands in brackets, as in a URL.

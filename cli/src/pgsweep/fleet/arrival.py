@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgsweep import errors
+from pgsweep.base import errors
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
+    from pgsweep.source.db import Session
 
 POLL_S = 0.25
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pgsweep import errors
+from pgsweep.base import errors
 
 K = TypeVar("K")
 T = TypeVar("T")

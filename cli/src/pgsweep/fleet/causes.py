@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pgsweep import core_views, errors
-from pgsweep.core.explain import explain
+from pgsweep.base import errors
+from pgsweep.findings.core.explain import explain
 from pgsweep.fleet.parts import qualified
 from pgsweep.model import Cause, TableName
+from pgsweep.source.core import views as core_views
 
 if TYPE_CHECKING:
-    from pgsweep.core.facts import CoreFacts
-    from pgsweep.db import Session
     from pgsweep.fleet.citus import Shard
+    from pgsweep.model.core_facts import CoreFacts
+    from pgsweep.source.db import Session
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pgsweep import errors
-from pgsweep.core.blockers import identifier
+from pgsweep.base import errors
 from pgsweep.fleet.address import is_port
 from pgsweep.fleet.node import Found, Node, understood
+from pgsweep.source.core.blockers import identifier
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
+    from pgsweep.source.db import Session
 
 PROVIDER = "citus"
 # A global pid is so many times the node's number, plus the pid there.

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet.address import is_port
 from pgsweep.fleet.node import Found, Node, understood
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.citus import Asked
+    from pgsweep.source.db import Session
 
 PROVIDER = "cloudberry"
 UTILITY = "-c gp_role=utility"

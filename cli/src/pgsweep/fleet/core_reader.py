@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgsweep import errors
-from pgsweep.core import rates
+from pgsweep.base import errors
 from pgsweep.fleet import about
 from pgsweep.fleet.due import MOST_ROWS, settings_of
 from pgsweep.fleet.due import due as due_of
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
+from pgsweep.model import core_rates as rates
 
 if TYPE_CHECKING:
-    from pgsweep.core.rates import XidRate
-    from pgsweep.db import Session
     from pgsweep.model import Blocker, Server
+    from pgsweep.model.core_facts import XidRate
+    from pgsweep.source.db import Session
 
 T = TypeVar("T")
 
@@ -59,14 +59,14 @@ class _Counts:
 
 def _xid_rate(session: Session) -> XidRate | None:
     # Where all is answered at once it need not be loaded.
-    from pgsweep import core_views
+    from pgsweep.source.core import views as core_views
 
     return core_views.xid_rate(session)
 
 
 def _holder(session: Session, server: Server) -> Blocker | None:
-    from pgsweep.core.blockers import blockers
-    from pgsweep.core.facts import Holder
+    from pgsweep.model.core_facts import Holder
+    from pgsweep.source.core.blockers import blockers
 
     return oldest_of(blockers(session.rows("core_holders", Holder), server.dbname))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
 
-from pgsweep.core.options import boolean, number_of, parse
+from pgsweep.model.core_options import boolean, number_of, parse
 
 # One row more than this, and they were not all read.
 MOST_ROWS = 500

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet.address import Map, is_port
 from pgsweep.fleet.citus import Asked
 from pgsweep.fleet.http import Credentials

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from pgsweep import __version__, errors
+from pgsweep import __version__
+from pgsweep.base import errors
 
 MOST_BYTES = 4 << 20
 MOST_REASON = 80

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet import view
 from pgsweep.fleet.providers import Roster
 from pgsweep.fleet.reading import Row

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet.address import Address
 
 if TYPE_CHECKING:

@@ -8,15 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgsweep import compute, sources
+from pgsweep.findings import sources
 from pgsweep.fleet.summary import skew
+from pgsweep.model import compute
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.citus import Shard
     from pgsweep.fleet.node import Node
     from pgsweep.fleet.summary import Skew
     from pgsweep.model import Table
+    from pgsweep.source.db import Session
 
 # What is in these is nobody's table: catalogs, those of extensions as well, and TOAST tables.
 SYSTEM_SCHEMAS = ("pg_catalog", "pg_toast", "information_schema", "columnar_internal")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet import http
 from pgsweep.fleet.address import is_port
 from pgsweep.fleet.asking import first_answer

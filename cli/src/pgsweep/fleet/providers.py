@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgsweep import db, errors
-from pgsweep.db import Target
+from pgsweep.base import errors
 from pgsweep.fleet import address, citus, cloudberry, file, patroni
 from pgsweep.fleet.asking import ask_all
 from pgsweep.fleet.citus import Asked
@@ -17,10 +16,12 @@ from pgsweep.fleet.file import Plan, Seed
 from pgsweep.fleet.http import split
 from pgsweep.fleet.node import chosen, merged, reached
 from pgsweep.fleet.patroni import Cluster
+from pgsweep.source import db
+from pgsweep.source.db import Target
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.node import Found, Node
+    from pgsweep.source.db import Session
 
 SERVICE = "service="
 

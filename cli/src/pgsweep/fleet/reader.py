@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet import about
 from pgsweep.fleet.citus import Origin, gpid_of, origin
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
 from pgsweep.model import Blocker, Limit, Status
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session, Views
     from pgsweep.fleet.node import Node
+    from pgsweep.source.db import Session, Views
 
 RATES = ("read_mb_per_s", "dirty_mb_per_s", "wal_mb_per_s")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pgsweep import compute
+from pgsweep.model import compute
 
 if TYPE_CHECKING:
     from pgsweep.fleet.citus import Origin

@@ -10,14 +10,15 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pgsweep import db, errors
+from pgsweep.base import errors
 from pgsweep.fleet.asking import answers
 from pgsweep.fleet.providers import target_of
+from pgsweep.source import db
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.asking import Answer, Deadline
     from pgsweep.fleet.node import Node
+    from pgsweep.source.db import Session
 
 T = TypeVar("T")
 

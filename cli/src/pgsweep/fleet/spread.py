@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.fleet import citus
 from pgsweep.fleet.node import STANDBYS
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.citus import Shard
     from pgsweep.fleet.node import Node
     from pgsweep.fleet.providers import Fleet
     from pgsweep.fleet.seats import Seats
+    from pgsweep.source.db import Session
 
 
 @dataclass(frozen=True)

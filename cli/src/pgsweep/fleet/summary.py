@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgsweep import compute
-from pgsweep.core.blockers import described
 from pgsweep.fleet.node import PRIMARIES
+from pgsweep.model import compute
+from pgsweep.model.compute import described
 
 if TYPE_CHECKING:
     from pgsweep.fleet.reading import NodeReading, Row

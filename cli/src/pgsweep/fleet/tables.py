@@ -10,11 +10,11 @@ from pgsweep.fleet import parts, spread, view
 from pgsweep.fleet.node import STANDBYS
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.node import Node
     from pgsweep.fleet.parts import SpreadTable
     from pgsweep.fleet.providers import Fleet
     from pgsweep.fleet.seats import Seats
+    from pgsweep.source.db import Session
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from pgsweep.fleet.citus import gpid_of
 from pgsweep.fleet.reading import Row
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.fleet.asking import Answer
     from pgsweep.fleet.citus import Origin
     from pgsweep.fleet.node import Node
     from pgsweep.fleet.providers import Fleet
     from pgsweep.fleet.reading import NodeReading
     from pgsweep.fleet.seats import Seats
+    from pgsweep.source.db import Session
 
 
 def look(

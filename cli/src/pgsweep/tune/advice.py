@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgsweep.fit import fit, fit_throttled
+from pgsweep.tune.fit import fit, fit_throttled
 from pgsweep.tune.model import Point
 from pgsweep.tune.targets import LEAST_LIMIT, LEAST_PART, MOST_LIMIT, MOST_PART
 
 if TYPE_CHECKING:
-    from pgsweep.fit import Line, Throttled
+    from pgsweep.tune.fit import Line, Throttled
     from pgsweep.tune.model import Measured
     from pgsweep.tune.targets import Targets
 

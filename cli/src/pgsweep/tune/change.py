@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pgsweep import errors
+from pgsweep.base import errors
 from pgsweep.tune import kept, settings
 
 if TYPE_CHECKING:
-    from pgsweep.db import Session
     from pgsweep.model import Current
+    from pgsweep.source.db import Session
     from pgsweep.tune.settings import Change, Setting
 
 # A session notices a reload when it is idle next.

@@ -17,15 +17,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pgsweep.errors import QueryError, UsageError
-from pgsweep.lab import deadrows, pagecache, vacuumlog
+from pgsweep.base.errors import QueryError, UsageError
 from pgsweep.tune import facts, machine
+from pgsweep.tune.lab import deadrows, pagecache, vacuumlog
 from pgsweep.tune.model import Point
 from pgsweep.tune.scratch import COPY
 
 if TYPE_CHECKING:
-    from pgsweep.lab.progress import Reporter
-    from pgsweep.lab.session import LabSession
+    from pgsweep.tune.lab.progress import Reporter
+    from pgsweep.tune.lab.session import LabSession
     from pgsweep.tune.plan import Plan
     from pgsweep.tune.scratch import Scratch
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgsweep.errors import PermissionDeniedError, QueryError, UsageError
+from pgsweep.base.errors import PermissionDeniedError, QueryError, UsageError
 from pgsweep.tune import machine
 
 if TYPE_CHECKING:
-    from pgsweep.lab.session import LabSession
+    from pgsweep.tune.lab.session import LabSession
 
 
 @dataclass(frozen=True)

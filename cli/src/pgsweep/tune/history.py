@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pgsweep.compute import plural
-from pgsweep.errors import UsageError
-from pgsweep.fit import Throttled
+from pgsweep.base.errors import UsageError
+from pgsweep.model.compute import plural
+from pgsweep.tune.fit import Throttled
 from pgsweep.tune.model import Measured, Point
 
 if TYPE_CHECKING:

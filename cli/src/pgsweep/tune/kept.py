@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from pgsweep.errors import UsageError
+from pgsweep.base.errors import UsageError
 from pgsweep.tune.settings import Kept
 
 

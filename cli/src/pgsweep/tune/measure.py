@@ -11,9 +11,9 @@ from pgsweep.tune.advice import advise, corrected, expect, verify
 from pgsweep.tune.model import Measured
 
 if TYPE_CHECKING:
-    from pgsweep.lab.progress import Reporter
     from pgsweep.tune.advice import Advice, Verdict
     from pgsweep.tune.experiment import Experiment
+    from pgsweep.tune.lab.progress import Reporter
     from pgsweep.tune.model import Point
     from pgsweep.tune.plan import Plan
     from pgsweep.tune.targets import Targets

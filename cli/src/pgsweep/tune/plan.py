@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgsweep.lab import deadrows
+from pgsweep.tune.lab import deadrows
 
 # At scale 200 the tables are as large as the seed's.
 ROWS_PER_TABLE = 50_000

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pgsweep.errors import QueryError, UsageError
-from pgsweep.lab.session import LabSession
+from pgsweep.base.errors import QueryError, UsageError
+from pgsweep.tune.lab.session import LabSession
 
 if TYPE_CHECKING:
-    from pgsweep.interrupts import Interrupts
+    from pgsweep.base.interrupts import Interrupts
 
 # the application_name of our sessions
 NAME = "pgsweep tune"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pgsweep.errors import UsageError
+from pgsweep.base.errors import UsageError
 
 # Timing cannot tell more. So the verified rate may differ this much from the wanted one.
 LEAST_PART, MOST_PART = 0.95, 1.20

@@ -1,0 +1,1 @@
+"""What every part uses: errors, names, files, text, and how text gets out."""

@@ -1,0 +1,1 @@
+"""What follows from what the server said: problems, causes, forecasts."""

@@ -1,0 +1,1 @@
+"""How it is shown: terminal, top, web, Prometheus, report."""

@@ -1,0 +1,1 @@
+"""The connection, and what the server is asked."""

@@ -1,0 +1,1 @@
+"""What core's own views tell, for servers without the extension."""
