@@ -11,17 +11,14 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 import yaml
-from prometheus_client.parser import text_string_to_metric_families
 
 import prometheus
 from conftest import needs_extension, until, write
@@ -34,8 +31,6 @@ PATIENCE_S = 60.0
 FOLDER = prometheus.TOP / "monitoring"
 DASHBOARD = FOLDER / "grafana" / "pgsweep.json"
 RULES = FOLDER / "prometheus"
-EXPORTER = FOLDER / "postgres_exporter" / "queries.yaml"
-PGWATCH = FOLDER / "pgwatch" / "metrics.yaml"
 
 needs_prometheus = pytest.mark.skipif(
     prometheus.folder() is None,
@@ -362,75 +357,3 @@ def test_promtool_finds_nothing_to_say_about_the_page(watched: Watched) -> None:
     # What the library itself says of the process is not ours.
     ours = re.sub(r"^(# (HELP|TYPE) )?process_.*\n", "", content.decode(), flags=re.MULTILINE)
     assert prometheus.promtool("check", "metrics", given=ours) == ""
-
-
-@on_a_server
-def test_postgres_exporter(watched: Watched, tmp_path: Path) -> None:
-    wanted = {
-        f"{namespace}_{column}": detail["usage"]
-        for namespace, query in yaml.safe_load(EXPORTER.read_text()).items()
-        for metric in query["metrics"]
-        for column, detail in metric.items()
-        if detail["usage"] != "LABEL"
-    }
-    assert len(wanted) > 70
-    server, address = watched.server, prometheus.free_address()
-    source = f"host={server.folder} port={server.port} user=watcher dbname=postgres sslmode=disable"
-    arguments = [
-        prometheus.program("prometheus-postgres-exporter"),
-        f"--web.listen-address={address}",
-        f"--extend.query-path={EXPORTER}",
-        "--disable-default-metrics",
-        "--disable-settings-metrics",
-    ]
-    exporter = prometheus.Daemon(
-        arguments, address, "/", tmp_path / "exporter.log", {"DATA_SOURCE_NAME": source}
-    )
-    found: dict[str, set[str]] = {}
-
-    def all_there() -> bool:
-        for family in text_string_to_metric_families(prometheus.get(exporter.url + "/metrics")):
-            suffix = "_total" if family.type == "counter" else ""
-            for sample in family.samples:
-                found[family.name + suffix] = set(sample.labels)
-                assert sample.name != "pg_exporter_user_queries_load_error" or sample.value == 0
-        return set(wanted) <= set(found)
-
-    with exporter:
-        try:
-            until(all_there)
-        finally:
-            missing = set(wanted) - set(found)
-            assert not missing, (missing, (tmp_path / "exporter.log").read_text()[-2000:])
-    for name in wanted:
-        # Names and labels are those of pgsweep serve, but for the server's.
-        assert found[name] - {"server"} == set(documented()[name]), name
-
-
-@on_a_server
-def test_pgwatch(watched: Watched) -> None:
-    definitions = yaml.safe_load(PGWATCH.read_text())
-    metrics = definitions["metrics"]
-    assert set(definitions["presets"]["pgsweep"]["metrics"]) == set(metrics)
-    where = {"host": str(watched.server.folder), "port": watched.server.port, "user": "watcher"}
-    with psycopg.connect(dbname="postgres", autocommit=True, **where) as conn:  # type: ignore[arg-type]
-        for name, metric in metrics.items():
-            (statement,) = metric["sqls"].values()
-
-            def asked(statement: str = statement) -> psycopg.Cursor[Any] | None:
-                cur = conn.execute(statement)
-                return cur if cur.rowcount else None
-
-            try:
-                cursor = until(asked)
-            except AssertionError as exc:
-                raise AssertionError(f"{name} has no rows") from exc
-            columns = [column.name for column in cursor.description]
-            assert columns[0] == "epoch_ns", name
-            for row in cursor.fetchall():
-                assert abs(row[0] / 1e9 - time.time()) < PATIENCE_S
-                for column, cell in zip(columns[1:], row[1:], strict=True):
-                    is_tag = column.startswith("tag_")
-                    assert isinstance(cell, str) if is_tag else not isinstance(cell, str), column
-            tags = {column for column in columns if column.startswith("tag_")}
-            assert set(metric.get("gauges", ["*"])) <= {"*", *columns} - tags, name
