@@ -6,10 +6,18 @@ share.
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+def _fetch_charts(root: Path) -> None:
+    """Fetch what draws charts, in the sources. Without it pages and reports have tables."""
+    fetch = root.parent / "tools" / "charts"
+    if fetch.is_file():
+        subprocess.run([str(fetch)], check=False)
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -18,6 +26,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Add what is there."""
         root = Path(self.root)
+        _fetch_charts(root)
         share = root / "share"
         # One by one, because hatchling leaves out a folder that git ignores.
         kind = "shared_data" if self.target_name == "wheel" else "force_include"

@@ -18,7 +18,7 @@ from typing import Any
 
 PATIENCE_S = 60.0
 TOP = Path(__file__).parents[2]
-NAMES = ("prometheus", "promtool", "prometheus-postgres-exporter")
+NAMES = ("prometheus", "promtool")
 
 
 @cache

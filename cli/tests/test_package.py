@@ -16,8 +16,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from conftest import Pgsweep
-from pgsweep.base import extras
+from pgsweep.output.report import charts
 from pgsweep_bench.servers.server import (
     ThrowawayServer,
     default_pg_config,
@@ -76,7 +75,13 @@ def call(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @needs_hatchling
 def test_the_wheel_has_what_it_needs_and_no_experiment(installed: Path) -> None:
     files = {str(file.relative_to(installed)) for file in installed.rglob("*") if file.is_file()}
-    needed = ("queries/status.sql", "output/report/templates/live.html.j2")
+    needed = (
+        "queries/status.sql",
+        "output/report/templates/live.html.j2",
+        "output/report/static/charts.js",
+        *(f"output/report/{name}" for name in charts.LIBRARY),
+        "output/report/vendor/LICENSE",
+    )
     for name in needed:
         assert f"pgsweep/{name}" in files
     assert not [name for name in files if "bench" in name]
@@ -116,28 +121,10 @@ def test_markdown_needs_no_extra(installed: Path, stub: ThrowawayServer) -> None
 
 @needs_hatchling
 def test_what_is_missing_is_said(installed: Path) -> None:
-    said = call(installed, "report")
-    assert said.returncode == 2
-    assert "not installed: vl_convert" in said.stderr
-    assert "pip install 'pgsweep[report]'" in said.stderr
-    assert not (installed / "report.html").exists()
     said = call(installed, "serve")
     assert said.returncode == 2
     assert "not installed: starlette, uvicorn" in said.stderr
     assert "pip install 'pgsweep[serve]'" in said.stderr
-
-
-def test_svg_is_refused_before_anything_is_measured(
-    pgsweep: Pgsweep, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(extras, "REPORT", ("no_such_package",))
-    said = pgsweep(
-        *("tune", "--experiment", "--reclaim-rate", "1", "--cpu", "20%", "-h", str(tmp_path)),
-        *("--svg", str(tmp_path / "plot.svg")),
-    )
-    assert said.code == 2
-    assert "--svg needs packages that are not installed: no_such_package" in said.err
-    assert "pip install 'pgsweep[report]'" in said.err
 
 
 @pytest.mark.server

@@ -8,14 +8,12 @@ import stat
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
 import samples
 from pgsweep.base import errors
 from pgsweep.model import Current, Run
-from pgsweep.output.report import tune_plot
 from pgsweep.output.terminal import tune as render
 from pgsweep.tune import advice, history, kept, machine, measure, model, settings, targets
 from pgsweep.tune.advice import advise, corrected, verify
@@ -597,15 +595,6 @@ def test_document() -> None:
     assert found["verification"]["all_met"] is True
     assert found["settings"]["autovacuum_vacuum_cost_delay"] == "2ms"
     assert found["targets"] == {"reclaim_rate": 5000, "device": 20, "cpu": 20}
-
-
-def test_svg() -> None:
-    picture = tune_plot.svg(answer(verified=5040))
-    root = ElementTree.fromstring(picture)
-    assert root.tag.endswith("svg")
-    assert "--stock:" in picture
-    assert "recommended: limit" in picture
-    assert "script" not in picture
 
 
 def test_changes_are_shown() -> None:

@@ -84,14 +84,13 @@ def last(result: Result) -> str:
 # -- the experiment -----------------------------------------------------------
 
 
-def test_experiment(pgsweep: Pgsweep, server: ThrowawayServer, tmp_path: Path) -> None:
+def test_experiment(pgsweep: Pgsweep, server: ThrowawayServer) -> None:
     before = auto_conf(server)
-    picture = tmp_path / "plot.svg"
     where = server.flags("postgres")
     shares = ("--device", "100%", "--cpu", "100%")
     # This limit is so slow that naps are most of the time.
     limits = ("--limits", "1000,5")
-    result = pgsweep("tune", *TINY, *limits, *shares, "--json", "--svg", str(picture), *where)
+    result = pgsweep("tune", *TINY, *limits, *shares, "--json", *where)
     assert result.code in (0, 1), result.err
     found = result.json()
     assert [point["limit"] for point in found["points"]] == [1000, 5]
@@ -110,7 +109,6 @@ def test_experiment(pgsweep: Pgsweep, server: ThrowawayServer, tmp_path: Path) -
     assert any("from /proc/PID/" in note for note in found["notes"])
     if pagecache.can_forget() and os.access(server.folder / "data" / "base", os.R_OK):
         assert not any("cache was warm" in note for note in found["notes"])
-    assert picture.read_text().startswith("<svg")
     assert scratch(server) == ""
     assert auto_conf(server) == before
 
@@ -628,7 +626,6 @@ def test_a_session_that_is_lost_takes_back_what_it_did(
         ((*PAST, "--limits", "35"), "no line goes through it"),
         ((*PAST, "--json", "--format", "sql"), "--json and --format are two outputs"),
         ((*PAST, "--yes"), "--yes answers the question"),
-        ((*PAST, "--svg", "/none/x.svg"), 'cannot write "/none/x.svg"'),
         ((*PAST, "--for", "pg_sweep"), "does not know sweep.write_limit"),
         (("--undo", "--json"), "--undo goes with no other option"),
     ],

@@ -308,6 +308,26 @@ def test_steering_with_clicks(page: Page, site: Site) -> None:
     expect(page.get_by_text("it is not left alone any more")).to_be_visible()
 
 
+def test_charts_of_the_day(page: Page, site: Site) -> None:
+    # The server's first vacuums are those of its tables.
+    page.goto(site.at("/day"))
+    complete(page)
+    charts = page.locator("figure[data-chart]")
+    expect(charts.first).to_be_visible()
+    for chart in charts.all():
+        expect(chart.locator("canvas")).to_be_visible()
+        chart.get_by_text("As a table").click()
+        expect(chart.locator("details table")).to_be_visible()
+    # What is read again has charts again.
+    page.evaluate("""async () => {
+      const answer = await fetch('/day?part=1');
+      document.getElementById('live').innerHTML = await answer.text();
+    }""")
+    expect(charts.locator("canvas")).to_have_count(0)
+    page.evaluate("document.dispatchEvent(new Event('replaced'))")
+    expect(charts.locator("canvas")).to_have_count(charts.count())
+
+
 def test_without_a_script(chromium: Browser, site: Site) -> None:
     context = site.context(chromium, java_script_enabled=False)
     try:

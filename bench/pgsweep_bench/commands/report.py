@@ -27,7 +27,7 @@ def report(
 ) -> None:
     """Make one HTML file that needs no network of results."""
     if not as_markdown:
-        extras.require_report("an HTML report")
+        extras.require("bench", "an HTML report", ("vl_convert",))
     built = model.build([store.load(file) for file in results])
     text = markdown.results(built) if as_markdown else page.html(built)
     files.write_document(text, path or ("-" if as_markdown else "report.html"))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pgsweep.output.report import palette
 from pgsweep.output.report.palette import variable
-from pgsweep.output.report.svg import NARROW_PX, draw, values_axis
+from pgsweep_bench.report.svg import NARROW_PX, draw, values_axis
 
 if TYPE_CHECKING:
-    from pgsweep.output.report.svg import Plot, Spec
+    from pgsweep_bench.report.svg import Plot, Spec
     from pgsweep_bench.report.model import Section
     from pgsweep_bench.result import Series, Variant
 

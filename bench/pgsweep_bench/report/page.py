@@ -15,7 +15,7 @@ from pgsweep_bench.report.model import result_label
 from pgsweep_bench.report.words import JUDGEMENTS, SIGNS, capital, number, when, with_unit
 
 if TYPE_CHECKING:
-    from pgsweep.output.report.svg import Plot
+    from pgsweep_bench.report.svg import Plot
     from pgsweep_bench.report.model import Report, Row, Section, Tally
     from pgsweep_bench.result import Series
 

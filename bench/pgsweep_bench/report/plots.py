@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pgsweep.output.report.palette import variable
-from pgsweep.output.report.svg import NARROW_PX, draw, values_axis
+from pgsweep_bench.report.svg import NARROW_PX, draw, values_axis
 from pgsweep_bench.report.words import SIGNS, capital
 
 if TYPE_CHECKING:
-    from pgsweep.output.report.svg import Plot, Spec
+    from pgsweep_bench.report.svg import Plot, Spec
     from pgsweep_bench.result import Series
 
 # Beyond it a bar is cut off, and what it stands for is written beside it.

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from pgsweep.base.errors import UsageError
 
-REPORT = ("vl_convert",)
 SERVE = ("prometheus_client", "starlette", "uvicorn")
 
 
@@ -19,11 +18,6 @@ def require(extra: str, what: str, packages: Sequence[str]) -> None:
             f"{what} needs packages that are not installed: {', '.join(missing)}",
             f"Run pip install 'pgsweep[{extra}]', or tools/venv {extra} in pg_sweep's sources.",
         )
-
-
-def require_report(what: str) -> None:
-    """Raise unless plots can be drawn."""
-    require("report", what, REPORT)
 
 
 def require_serve(what: str) -> None:

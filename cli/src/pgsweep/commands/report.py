@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pgsweep.base import errors, extras, files
+from pgsweep.base import errors, files
 from pgsweep.commands.options import with_target
 from pgsweep.findings import sources
 from pgsweep.model import Day
@@ -32,11 +32,9 @@ def report(
     ] = False,
 ) -> int:
     """Make one HTML file that needs no network of a server's last day or longer."""
-    # Only this command needs templates and plots.
+    # Only this command needs templates and charts.
     from pgsweep.output.report import live_model, live_page, markdown
 
-    if not as_markdown:
-        extras.require_report("an HTML report")
     day = _read(target, since)
     text = markdown.live(live_model.build(day)) if as_markdown else live_page.html(day)
     files.write_document(text, path or ("-" if as_markdown else DEFAULT_OUTPUT))

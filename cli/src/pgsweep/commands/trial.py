@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from pgsweep.base import errors, extras, files, output
+from pgsweep.base import errors, files, output
 from pgsweep.commands.options import Json, Watch, with_target
 from pgsweep.findings import simulation
 from pgsweep.model import Server, TriedTable
@@ -120,7 +120,6 @@ def _read(session: db.Session) -> tuple[tuple[TriedTable, ...], Server, str | No
 
 
 def _write(target: db.Target, path: Path) -> int:
-    extras.require_report("an HTML page")
     # Only this needs templates.
     from pgsweep.output.report import trial_page
 

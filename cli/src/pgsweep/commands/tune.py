@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pgsweep.base import errors, extras, files, output
+from pgsweep.base import errors, output
 from pgsweep.base.interrupts import Interrupted, Interrupts
 from pgsweep.commands.options import Json, with_target
 from pgsweep.model import RunFilter
@@ -78,9 +77,6 @@ WantedForm = Annotated[
         show_default=False,
     ),
 ]
-Svg = Annotated[
-    Path | None, typer.Option("--svg", metavar="FILE", help="Draw the plot into this file.")
-]
 WantedFormat = Annotated[
     Format | None,
     typer.Option("--format", help="Print only the settings.", show_default=False),
@@ -103,7 +99,6 @@ def tune(
     limits: Limits = DEFAULT_LIMITS,
     repeats: Repeats = 3,
     form: WantedForm = None,
-    svg: Svg = None,
     output_format: WantedFormat = None,
     apply: Annotated[
         bool, typer.Option("--apply", help="Set them by ALTER SYSTEM, after a question.")
@@ -127,9 +122,6 @@ def tune(
     _check_usage(do_experiment, from_history, output_format, apply, yes, json)
     asked = wanted.targets(reclaim_rate, device, cpu)
     at = wanted.limits(limits)
-    if svg is not None:
-        extras.require_report("--svg")
-        files.require_folder(svg, "Name another file with --svg.")
     with db.connect(target) as session:
         chosen = _form(session, form)
         plan = Plan(at, _delay(session), scale, repeats)
@@ -143,7 +135,7 @@ def tune(
             )
         found = _experiment(session, asked, plan) if do_experiment else _past(session, asked, plan)
     answer = _answer(asked, found, chosen, known, floor)
-    _show(answer, output_format, json, svg)
+    _show(answer, output_format, json)
     if apply:
         # An experiment may take longer than an idle connection lives.
         with session.again() as session:
@@ -251,7 +243,7 @@ def _experiment(session: db.Session, asked: Targets, plan: Plan) -> Found:
         output.notes(failure.one_line() for failure in left)
 
 
-def _show(answer: Answer, wanted_format: Format | None, json: bool, svg: Path | None) -> None:
+def _show(answer: Answer, wanted_format: Format | None, json: bool) -> None:
     if json:
         output.document(render.document(answer))
     elif wanted_format is not None:
@@ -260,12 +252,6 @@ def _show(answer: Answer, wanted_format: Format | None, json: bool, svg: Path | 
         output.notes((*answer.advice.conflicts, *answer.warnings))
     else:
         output.lines(render.lines(answer, output.width()))
-    if svg is not None:
-        # Only this needs Vega.
-        from pgsweep.output.report.tune_plot import svg as draw
-
-        files.write(svg, draw(answer), "Name another file with --svg.")
-        output.note(f"wrote {svg}")
 
 
 def _apply(session: db.Session, answer: Answer, yes: bool) -> None:

@@ -6,16 +6,15 @@ import base64
 import hashlib
 from datetime import datetime
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from pgsweep import __version__
-from pgsweep.output.report import palette
+from pgsweep.output.report import charts, palette
 
-PACKAGE = "pgsweep.output.report"
+PACKAGE = charts.PACKAGE
 
 
 @cache
@@ -33,17 +32,28 @@ def _environment(package: str) -> jinja2.Environment:
 
 @cache
 def _style() -> str:
-    sheet = resources.files(PACKAGE).joinpath("templates/style.css").read_text()
-    return palette.style() + sheet
+    return palette.style() + charts.file("templates/style.css") + charts.style()
 
 
-def render(template: str, title: str, lead: str, *, package: str = PACKAGE, **values: Any) -> str:  # noqa: ANN401
+def _hash(text: str) -> str:
+    """Return how a policy names a style sheet or script of the page."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def render(
+    template: str,
+    title: str,
+    lead: str,
+    *,
+    package: str = PACKAGE,
+    script: str = "",
+    **values: Any,  # noqa: ANN401
+) -> str:
     """Return the page of a template of `package`.
 
-    Its policy allows its own style sheet, by hash, and nothing else.
+    Its policy allows its own style sheet and `script`, by hash, and nothing else.
     """
     style = _style()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return (
         _environment(package)
         .get_template(template)
@@ -51,7 +61,9 @@ def render(template: str, title: str, lead: str, *, package: str = PACKAGE, **va
             title=title,
             lead=lead,
             style=Markup(style),
-            style_hash=f"sha256-{digest}",
+            style_hash=_hash(style),
+            script=Markup(script),
+            script_hash=_hash(script),
             release=__version__,
             made_at=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
             **values,

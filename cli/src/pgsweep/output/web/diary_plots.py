@@ -1,25 +1,21 @@
-"""The plots of the diary: MB/s against the budget with the checkpoints, and users who waited."""
+"""The charts of the diary: MB/s against the budget with the checkpoints, and users who waited."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pgsweep.base import text
-from pgsweep.output.report.live_plots import milliseconds, time_axis
-from pgsweep.output.report.palette import variable
-from pgsweep.output.report.svg import NARROW_PX, draw
+from pgsweep.output.report import live_plots
+from pgsweep.output.report.charts import Chart, Series
 from pgsweep.output.web.diary import MINUTE
 
 if TYPE_CHECKING:
     from pgsweep.model import Day
-    from pgsweep.output.report.svg import Plot, Spec
     from pgsweep.output.web.diary import Minute
 
-USED, ALLOWED, CHECKPOINT = "used", "allowed", "checkpoint"
-COLOURS = {USED: variable("sweep"), ALLOWED: variable("worse"), CHECKPOINT: variable("line")}
 # Where everything was allowed there is no line. Far more than was used would flatten what was.
 MOST_TIMES = 4
 
@@ -32,99 +28,67 @@ class Notes:
     checkpoints: tuple[datetime, ...]
 
 
-def _axis(title: str) -> Spec:
-    return {"title": title, "domain": False, "ticks": False, "tickCount": 5, "minExtent": 30}
-
-
-def _pieces(minutes: Sequence[Minute]) -> list[list[Minute]]:
-    """Return the stretches without a gap."""
-    pieces: list[list[Minute]] = []
+def _lines(
+    minutes: Sequence[Minute], of: Sequence[tuple[str, str, Callable[[Minute], float | None]]]
+) -> tuple[tuple[datetime, ...], tuple[Series, ...]]:
+    """Return times and lines, with nothing where minutes are missing."""
+    times: list[datetime] = []
+    shown: list[Minute | None] = []
     for minute in minutes:
-        if not pieces or minute.at - pieces[-1][-1].at > MINUTE:
-            pieces.append([])
-        pieces[-1].append(minute)
-    return pieces
+        if times and minute.at - times[-1] > MINUTE:
+            times.append(times[-1] + MINUTE)
+            shown.append(None)
+        times.append(minute.at)
+        shown.append(minute)
+    series = []
+    for label, colour, value in of:
+        found = [None if minute is None else value(minute) for minute in shown]
+        values = tuple(None if each is None else round(each, 3) for each in found)
+        series.append(Series(label, colour, values))
+    return tuple(times), tuple(series)
 
 
-def budget(day: Day, notes: Notes) -> Plot:
+def budget(day: Day, notes: Notes) -> Chart:
     """Return MB/s that vacuums used and might have used, and when checkpoints began."""
     most = max(minute.used for minute in notes.minutes)
     top = max(most * MOST_TIMES, 1.0)
-    values = []
-    for number, piece in enumerate(_pieces(notes.minutes)):
-        for minute in piece:
-            for kind, value in ((USED, minute.used), (ALLOWED, minute.allowed)):
-                if value is not None:
-                    values.append(
-                        {
-                            "at": milliseconds(minute.at),
-                            "kind": kind,
-                            "piece": f"{kind} {number}",
-                            "rate": round(min(value, top), 3),
-                        }
-                    )
-    marks = [{"at": milliseconds(at), "kind": CHECKPOINT} for at in notes.checkpoints]
 
-    def plan(width: int) -> Spec:
-        narrow = width <= NARROW_PX
-        colour = {
-            "field": "kind",
-            "type": "nominal",
-            "scale": {"domain": list(COLOURS), "range": list(COLOURS.values())},
-        }
-        x = {"field": "at", **time_axis(day, narrow)}
-        return {
-            "height": 160 if narrow else 200,
-            "layer": [
-                {
-                    "data": {"values": marks},
-                    "mark": {"type": "rule", "strokeWidth": 1},
-                    "encoding": {"x": x, "color": colour},
-                },
-                {
-                    "data": {"values": values},
-                    "mark": {"type": "line", "interpolate": "step-after"},
-                    "encoding": {
-                        "x": x,
-                        "y": {"field": "rate", "type": "quantitative", "axis": _axis("MB/s")},
-                        "color": colour,
-                        "detail": {"field": "piece"},
-                    },
-                },
-            ],
-        }
+    def allowed(minute: Minute) -> float | None:
+        return None if minute.allowed is None else min(minute.allowed, top)
 
+    times, series = _lines(
+        notes.minutes,
+        (("used", "sweep", lambda minute: minute.used), ("allowed", "worse", allowed)),
+    )
     description = (
         f"at most {most:.1f} MB/s used in a minute; {len(notes.checkpoints)} checkpoints, "
         f"the last at {text.clock(notes.checkpoints[-1])}"
         if notes.checkpoints
         else f"at most {most:.1f} MB/s used in a minute; no checkpoint"
     )
-    return draw(plan, "What vacuums used and might have used", description, "budget")
+    return Chart(
+        name="budget",
+        title="What vacuums used and might have used",
+        description=description,
+        shown=live_plots.shown(day),
+        times=times,
+        series=series,
+        unit="MB/s",
+        marks=notes.checkpoints,
+        marked="checkpoint",
+    )
 
 
-def waiting(day: Day, notes: Notes) -> Plot:
+def waiting(day: Day, notes: Notes) -> Chart:
     """Return how many users waited for I/O and WAL, by the minute."""
-    values = [
-        {"at": milliseconds(m.at), "piece": str(number), "users": round(m.waiting, 3)}
-        for number, piece in enumerate(_pieces(notes.minutes))
-        for m in piece
-        if m.waiting is not None
-    ]
-
-    def plan(width: int) -> Spec:
-        narrow = width <= NARROW_PX
-        return {
-            "height": 100 if narrow else 120,
-            "data": {"values": values},
-            "mark": {"type": "line", "interpolate": "step-after", "color": variable("stock")},
-            "encoding": {
-                "x": {"field": "at", **time_axis(day, narrow)},
-                "y": {"field": "users", "type": "quantitative", "axis": _axis("users")},
-                "detail": {"field": "piece"},
-            },
-        }
-
-    most = max((float(str(value["users"])) for value in values), default=0.0)
-    description = f"at most {most:.1f} users waited on average in a minute"
-    return draw(plan, "Users that waited while a vacuum ran", description, "waiting")
+    times, series = _lines(notes.minutes, (("waiting", "stock", lambda minute: minute.waiting),))
+    most = max((value for value in series[0].values if value is not None), default=0.0)
+    return Chart(
+        name="waiting",
+        title="Users that waited while a vacuum ran",
+        description=f"at most {most:.1f} users waited on average in a minute",
+        shown=live_plots.shown(day),
+        times=times,
+        series=series,
+        unit="users",
+    )

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from pgsweep.output.report import palette
+from pgsweep.output.report import charts, palette
 from pgsweep.output.web import html
 from pgsweep.output.web.guard import is_here
 
 if TYPE_CHECKING:
     from pgsweep.output.web.signin import SignIn, Visitor
 
-TYPES = {"style.css": "text/css; charset=utf-8", "live.js": "text/javascript; charset=utf-8"}
+SCRIPT = "text/javascript; charset=utf-8"
+TYPES = {
+    "style.css": "text/css; charset=utf-8",
+    "live.js": SCRIPT,
+    "uplot.js": SCRIPT,
+    "charts.js": SCRIPT,
+}
+# The library that draws charts, and what calls it, which are of the report as well.
+CHARTS = {"uplot.js": charts.LIBRARY[0], "charts.js": "static/charts.js"}
 
 Values = dict[str, Any]
 Nav = tuple[tuple[str, str], ...]
@@ -41,9 +49,12 @@ class Who:
 @cache
 def asset(name: str) -> tuple[bytes, str]:
     """Return a file of the package and its digest, which is a part of its address."""
-    content = resources.files("pgsweep.output.web").joinpath(f"static/{name}").read_text()
+    if name in CHARTS:
+        content = charts.file(CHARTS[name])
+    else:
+        content = resources.files("pgsweep.output.web").joinpath(f"static/{name}").read_text()
     if name == "style.css":
-        content = palette.style() + content
+        content = palette.style() + content + charts.style()
     data = content.encode()
     return data, hashlib.sha256(data).hexdigest()[:16]
 
@@ -107,6 +118,7 @@ class Frame:
             "failed": failed,
             "style": address("style.css"),
             "script": address("live.js"),
+            "charts": [address(name) for name in CHARTS] if charts.drawn() else [],
             "top": None,
             "trouble": None,
             "reading": False,

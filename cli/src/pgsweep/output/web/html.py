@@ -105,7 +105,15 @@ def _finished(value: object) -> object:
 def environment() -> jinja2.Environment:
     """Return what fills in the templates."""
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("pgsweep.output.web", "templates"),
+        loader=jinja2.ChoiceLoader(
+            [
+                jinja2.PackageLoader("pgsweep.output.web", "templates"),
+                # charts are drawn as in reports
+                jinja2.PrefixLoader(
+                    {"report": jinja2.PackageLoader("pgsweep.output.report", "templates")}
+                ),
+            ]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_finished,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
@@ -15,8 +14,8 @@ from pgsweep.base import errors
 from pgsweep.findings import sources
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import compute
-from pgsweep.output.report import live_model
-from pgsweep.output.web import draw, views
+from pgsweep.output.report import charts, live_model, live_page, live_plots
+from pgsweep.output.web import diary_plots, views
 from pgsweep.output.web.desk import BusyError
 from pgsweep.output.web.diary import Diary
 from pgsweep.output.web.diary_plots import Notes
@@ -55,10 +54,6 @@ NAV = (
 FLEET = ("/", "Fleet")
 
 
-class DrawingError(BusyError):
-    """What the page shows has been read, and is still being drawn."""
-
-
 class Pages(Frame):
     """Answers the requests for pages of one server."""
 
@@ -74,8 +69,6 @@ class Pages(Frame):
         nav = tuple((f"{base}{href}", name) for href, name in NAV)
         super().__init__(sign_in, acts, ((FLEET, *nav) if node else nav), base, node)
         self.desk = desk
-        self._drawing = asyncio.Lock()
-        self._drawn: tuple[Day, Values] | None = None
         self.diary = Diary()
         self._watcher = Watcher()
 
@@ -110,8 +103,6 @@ class Pages(Frame):
             part = "part" in request.query_params
             try:
                 values = await find(request, PATIENCE_S if part else FIRST_S)
-            except DrawingError:
-                return answer(request, who, {"reading": True}, 202 if part else 200)
             except BusyError as exc:
                 if part:
                     return answer(request, who, {"trouble": exc}, 503)
@@ -181,26 +172,28 @@ class Pages(Frame):
         day = await self.desk.look(
             ("day", wanted), lambda session: read_day(session, wanted), DAY_S, patience_s
         )
-        try:
-            # Drawing goes on where a page has waited long enough.
-            drawn = await asyncio.wait_for(asyncio.shield(self._plots(day)), patience_s)
-        except asyncio.TimeoutError:
-            raise DrawingError("the plots are being drawn") from None
+        today = live_model.build(day)
         return {
-            "today": live_model.build(day),
+            "today": today,
+            "plots": {**live_page.plots(day, today), **self._noted(day)},
+            "drawn": charts.drawn(),
             "diary_since": self.diary.since,
             **neighbours(wanted),
-            **drawn,
         }
 
-    async def _plots(self, day: Day) -> Values:
-        """Draw a day once, beside the event loop and whoever reads the server."""
-        async with self._drawing:
-            if self._drawn is None or self._drawn[0] is not day:
-                notes = Notes(self.diary.minutes(), self.diary.checkpoints())
-                plots, missing = await asyncio.to_thread(draw.plots, day, notes)
-                self._drawn = day, {"plots": plots, "missing": missing}
-            return self._drawn[1]
+    def _noted(self, day: Day) -> Values:
+        """Return the charts of what was noted while the day that is shown went by."""
+        shown = live_plots.shown(day)
+        notes = Notes(
+            tuple(each for each in self.diary.minutes() if shown.begin <= each.at <= shown.end),
+            tuple(at for at in self.diary.checkpoints() if shown.begin <= at <= shown.end),
+        )
+        if not notes.minutes:
+            return {}
+        found: Values = {"budget": diary_plots.budget(day, notes)}
+        if any(minute.waiting is not None for minute in notes.minutes):
+            found["waiting"] = diary_plots.waiting(day, notes)
+        return found
 
 
 def past_date(text: str | None) -> date | None:

@@ -44,6 +44,7 @@
     const scrolled = [...live.querySelectorAll(".scroll")].map((each) => each.scrollLeft);
     live.innerHTML = html;
     last = html;
+    document.dispatchEvent(new Event("replaced"));
     // The page of a table learns its name later.
     const named = document.getElementById("named");
     if (named !== null) {
