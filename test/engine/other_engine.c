@@ -17,6 +17,8 @@
  *
  * - Its access method "hollow" is heap, but for VACUUM, which does nothing and
  *   tells the statistics nothing.
+ * - It has functions with names that pg_sweep has, too.  Nobody may call
+ *   another library's by mistake.
  * - other_engine_forbid() takes a part of shared memory away from the session,
  *   so that whoever looks there crashes.
  */
@@ -46,6 +48,29 @@
 #include "utils/guc.h"
 
 PG_MODULE_MAGIC;
+
+/* Names that are pg_sweep's, too: one that it keeps to itself, and two that it shows. */
+extern PGDLLEXPORT void candidates_collect(void);
+extern PGDLLEXPORT void clock_now(void);
+extern PGDLLEXPORT void ledger_last(void);
+
+void
+candidates_collect(void)
+{
+	elog(PANIC, "candidates_collect() of another extension was called");
+}
+
+void
+clock_now(void)
+{
+	elog(PANIC, "clock_now() of another extension was called");
+}
+
+void
+ledger_last(void)
+{
+	elog(PANIC, "ledger_last() of another extension was called");
+}
 
 #define HIDDEN_NAMES	"^shard_"
 
