@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psycopg
-
 import lib
+import psycopg
 from alert_scene import CLOG_SEGMENT_XIDS, START_PATIENCE_S, Scene
 
 PATIENCE_S = 420

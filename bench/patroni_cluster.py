@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import lib
 import psycopg
 
-import lib
 from pgsweep.base.errors import PgsweepError
 from pgsweep.fleet import http
 from pgsweep_bench.servers import watchdog

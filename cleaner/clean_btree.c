@@ -61,12 +61,6 @@ next_wanted(Wanted *wanted, Tuplesortstate *entries, Relation index)
 	MemoryContextSwitchTo(old);
 }
 
-bool
-clean_btree_is_to_the_right(Relation index, BTScanInsert key, Page page)
-{
-	return !P_RIGHTMOST(BTPageGetOpaque(page)) && _bt_compare(index, key, page, P_HIKEY) > 0;
-}
-
 /*
  * The leaf for that key, under a cleanup lock, or InvalidBuffer if there is
  * none.  If somebody has it pinned, it is locked for reading, and *pinned set.
@@ -93,7 +87,7 @@ lock_leaf(CleanTarget *target, Relation index, BTScanInsert key, bool *pinned)
 		}
 		_bt_checkpage(index, buffer);
 		page = BufferGetPage(buffer);
-		if (!P_IGNORE(BTPageGetOpaque(page)) && !clean_btree_is_to_the_right(index, key, page))
+		if (!P_IGNORE(BTPageGetOpaque(page)) && !clean_key_is_to_the_right(index, key, page))
 			return buffer;
 		if (P_RIGHTMOST(BTPageGetOpaque(page)))
 		{
@@ -288,7 +282,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 			do
 				next_wanted(&wanted, entries, index);
 			while (wanted.tuple != NULL &&
-				   !clean_btree_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
+				   !clean_key_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 			_bt_relbuf(index, leaf->buffer);
 			continue;
 		}
@@ -301,7 +295,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 				counts->entries_not_found++;
 			next_wanted(&wanted, entries, index);
 		} while (wanted.tuple != NULL &&
-				 !clean_btree_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
+				 !clean_key_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 		remove_entries(leaf, index, counts);
 		UnlockReleaseBuffer(leaf->buffer);
 		CLEAN_POINT("leaf_done");

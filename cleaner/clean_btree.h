@@ -17,7 +17,4 @@
  */
 extern void clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts);
 
-/* Is the key further to the right than all that belongs on this page? */
-extern bool clean_btree_is_to_the_right(Relation index, BTScanInsert key, Page page);
-
 #endif							/* CLEAN_BTREE_H */

@@ -80,6 +80,13 @@ extern bool compat_server_is_known(void);
 /* Has the page been changed since it was written?  Of a pinned buffer. */
 extern bool compat_buffer_is_dirty(Buffer buffer);
 
+/* Is the key further to the right than all that belongs on this page? */
+static inline bool
+clean_key_is_to_the_right(Relation index, BTScanInsert key, Page page)
+{
+	return !P_RIGHTMOST(BTPageGetOpaque(page)) && _bt_compare(index, key, page, P_HIKEY) > 0;
+}
+
 /* The leaf on which that key is or would be, locked for reading, or InvalidBuffer. */
 extern Buffer compat_bt_search(Relation index, Relation heap, BTScanInsert key);
 

@@ -19,7 +19,6 @@
 #include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
-#include "clean_btree.h"
 #include "clean_compat.h"
 
 XLogRecPtr
@@ -93,7 +92,7 @@ leaf_of(Relation index, Relation heap, BTScanInsert key)
 			leaf = BufferGetBlockNumber(buffer);
 			break;
 		}
-		if (P_IGNORE(opaque) || clean_btree_is_to_the_right(index, key, page))
+		if (P_IGNORE(opaque) || clean_key_is_to_the_right(index, key, page))
 		{
 			if (P_RIGHTMOST(opaque))
 				break;

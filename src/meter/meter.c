@@ -23,6 +23,7 @@
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "storage/ipc.h"
 #include "storage/proc.h"
 #include "tcop/utility.h"
 #include "utils/backend_status.h"
@@ -57,6 +58,25 @@ process_identify(void)
 		(MyProc->lockGroupLeader->statusFlags & PROC_IN_VACUUM) != 0)
 		return PROCESS_PARALLEL;
 	return PROCESS_PLAIN;
+}
+
+static void
+pacer_end_at_exit(int code, Datum arg)
+{
+	pacer_end();
+}
+
+/*
+ * Called once per process.  FATAL if another library used up all user
+ * timeouts.  At exit the pacer ends before the slot is released, because what
+ * is registered last is called first.
+ */
+static void
+process_joins(void)
+{
+	meter_tick_register();
+	meter_slot_take();
+	on_shmem_exit(pacer_end_at_exit, (Datum) 0);
 }
 
 /* Records what the transaction was, if anything.  Then the next run begins. */
@@ -123,7 +143,7 @@ meter_transaction(XactEvent event)
 		if (meter_slot_busy)	/* it was released, because the process is
 								 * about to end */
 			return;
-		meter_slot_take();
+		process_joins();
 		meter_title_save();
 		meter_base_take();
 	}
@@ -144,7 +164,11 @@ meter_transaction(XactEvent event)
 			transaction_ended(event == XACT_EVENT_COMMIT);
 			break;
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
-			meter_parallel_end();
+			if (meter_slot != NULL && (MyProc->statusFlags & PROC_IN_VACUUM) != 0)
+			{
+				pacer_end();
+				meter_parallel_end();
+			}
 			return;
 		default:
 			break;
@@ -216,7 +240,7 @@ run_begin(bool vacuum, bool full, bool clean, Oid only_relid, PacerCan can)
 	if (meter_this.kind == PROCESS_UNKNOWN)
 		meter_this.kind = process_identify();
 	if (meter_slot == NULL)
-		meter_slot_take();
+		process_joins();
 
 	meter_this.statement.vacuum = vacuum;
 	meter_this.statement.full = full;

@@ -22,7 +22,6 @@
 #include "utils/wait_event.h"
 
 #include "meter/meter_process.h"
-#include "meter/pacer.h"
 #include "policy/activity.h"
 #include "server/compat.h"
 #include "shmem.h"
@@ -339,7 +338,6 @@ bequeath(void)
 static void
 slot_release(int code, Datum arg)
 {
-	pacer_end();
 	meter_slot_busy = 1;
 	write_begin();
 	meter_slot->pid = 0;
@@ -349,16 +347,12 @@ slot_release(int code, Datum arg)
 		pg_atomic_fetch_sub_u32(&sweep_shared->core_vacuuming, 1);
 }
 
-/*
- * Called once per process.  FATAL if another library used up all user
- * timeouts.
- */
+/* Called once per process. */
 void
 meter_slot_take(void)
 {
 	MeterSlot  *mine = &sweep_meters[compat_backend_index()];
 
-	meter_tick_register();
 	meter_slot_busy = 1;
 	meter_slot = mine;
 	write_begin();
@@ -376,9 +370,6 @@ meter_slot_take(void)
 void
 meter_parallel_end(void)
 {
-	if (meter_slot == NULL || (MyProc->statusFlags & PROC_IN_VACUUM) == 0)
-		return;
-	pacer_end();
 	meter_slot_busy = 1;		/* this stays set, because the process ends */
 	write_begin();
 	bequeath();

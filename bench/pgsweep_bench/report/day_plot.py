@@ -12,8 +12,8 @@ from pgsweep.output.report.palette import variable
 from pgsweep_bench.report.svg import NARROW_PX, draw, values_axis
 
 if TYPE_CHECKING:
-    from pgsweep_bench.report.svg import Plot, Spec
     from pgsweep_bench.report.model import Section
+    from pgsweep_bench.report.svg import Plot, Spec
     from pgsweep_bench.result import Series, Variant
 
 NAME = "day"

@@ -15,8 +15,8 @@ from pgsweep_bench.report.model import result_label
 from pgsweep_bench.report.words import JUDGEMENTS, SIGNS, capital, number, when, with_unit
 
 if TYPE_CHECKING:
-    from pgsweep_bench.report.svg import Plot
     from pgsweep_bench.report.model import Report, Row, Section, Tally
+    from pgsweep_bench.report.svg import Plot
     from pgsweep_bench.result import Series
 
 BETTER = {"lower": "less is better", "higher": "more is better", "info": "for information"}

@@ -74,8 +74,7 @@ def timeline(day: Day, totals: Sequence[TableTotal]) -> Timeline:
         name="timeline",
         title="Vacuums over time, by table",
         description="; ".join(
-            f"{text.printable(total.name)}: {who}"
-            for total, who in zip(chosen, by, strict=True)
+            f"{text.printable(total.name)}: {who}" for total, who in zip(chosen, by, strict=True)
         ),
         shown=span,
         rows=tuple(
