@@ -93,10 +93,17 @@ git_here() {
 		git -C "$top" -c safe.directory='*' rev-parse --git-dir >/dev/null 2>&1
 }
 
-# copy_files DIR: copies the files of list_files into DIR.
+# What tools/charts has fetched, which git ignores.
+charts=cli/src/pgsweep/output/report/vendor
+
+# copy_files DIR: copies the files of list_files into DIR, and the charts if they are there.
 copy_files() {
 	mkdir -p "$1"
 	list_files | tar -C "$top" --null --no-recursion -T - -cf - | tar -C "$1" --no-same-owner -xf -
+	if [ -d "$top/$charts" ]; then
+		mkdir -p "$1/$charts"
+		cp -R "$top/$charts/." "$1/$charts"
+	fi
 }
 
 # Ends the processes whose ids are in postmaster.pid files below a directory. A test that
