@@ -33,6 +33,7 @@ sub build_cleaner
 	make_path("$dir/cleaner", "$dir/src/worker");
 	copy($_, "$dir/cleaner") or die "$_: $!" for glob("$source/cleaner/*.[ch]"), "$source/cleaner/Makefile";
 	copy("$source/src/worker/clean_job.h", "$dir/src/worker") or die $!;
+	copy("$source/src/exports.map", "$dir/src") or die $!;
 	system_or_bail('make', '-s', '-C', "$dir/cleaner", "PG_CONFIG=$ENV{PG_CONFIG}", "COPT=$macros");
 	return "$dir/cleaner/pg_sweep_cleaner";
 }

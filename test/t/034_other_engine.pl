@@ -58,8 +58,8 @@ poll_ok($node,
 	"SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'shard_parted' AND command = 'ANALYZE' AND started_by = 'sweep'",
 	'a partitioned one is analyzed');
 unlike(log_since($node), qr/sent to all nodes by background worker/, 'nothing of it is sent elsewhere');
-is(sql($node, "SELECT count(*) FROM sweep.simulate_summary('{}', '1 day')"), '1',
-	'a library of pg_sweep finds the functions of pg_sweep, and not those of the engine that have the same names');
+my (undef, undef, $too_little) = $node->psql('postgres', "SELECT count(*) FROM sweep.simulate_summary('{}', '1 day')");
+like($too_little, qr/too little is recorded/, 'a library of pg_sweep finds its functions, and not those of the engine that have the same names');
 sql($node, 'VACUUM shard_one');
 like(log_since($node), qr/VACUUM \.?shard_one, OID \d+, sent to all nodes/, 'as the command of a client is');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'shard_one' AND started_by = 'manual'",
