@@ -40,6 +40,10 @@ def _lines(
             shown.append(None)
         times.append(minute.at)
         shown.append(minute)
+    if times:
+        # The last value holds for its minute.
+        times.append(times[-1] + MINUTE)
+        shown.append(shown[-1])
     series = []
     for label, colour, value in of:
         found = [None if minute is None else value(minute) for minute in shown]
