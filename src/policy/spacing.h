@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 /*
- * Ours begin with the first look after autovacuum's worker came, and that long
- * may its worker take to start.  Tables that become due later wait for the
- * next time: each record that comes by itself cancels queries of its own.
+ * Vacuums begin at the launcher's first look after autovacuum's worker came.
+ * So much longer may a worker of ours take to start.  Tables that become due
+ * later wait for the next time: each record that comes by itself cancels
+ * queries of its own.
  */
 #define SPACING_START_MS	500
 
