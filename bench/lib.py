@@ -317,11 +317,14 @@ def stop(on: ThrowawayServer) -> None:
     on.run(["pg_ctl", "stop", "-D", str(on.folder / "data"), "-m", "fast", "-w"])
 
 
-def restart(on: ThrowawayServer, settings: Mapping[str, str]) -> None:
-    """Start the server again with other settings."""
+def restart(
+    on: ThrowawayServer, settings: Mapping[str, str], between: Callable[[], object] = lambda: None
+) -> None:
+    """Start the server again with other settings. `between` is called while it is down."""
     for name, value in settings.items():
         on.psql("postgres", f"ALTER SYSTEM SET {name} = '{value}'")
     stop(on)
+    between()
     on.start(["postgres", "-D", str(on.folder / "data")], log="server.log")
     ready = ["pg_isready", "-q", "-h", str(on.folder), "-p", str(on.port)]
     deadline = time.monotonic() + START_TIMEOUT_S

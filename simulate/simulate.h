@@ -143,6 +143,7 @@ typedef struct SimulateTable
 	ThresholdSettings settings;
 	InsertSettings inserts;
 	double		interval_s;
+	bool		short_intervals;	/* after short vacuums it is less */
 	double		write_s;		/* see VacuumWork: in the recorded hours */
 
 	/* at the end of the last hour */

@@ -407,6 +407,7 @@ fill_rules(SimulateTable *t, const SimulatedSettings *s, const Candidate *c, boo
 	t->inserts = rules_inserts_by(&s->rules, &t->settings);
 	t->inserts.cache_fraction = table_setting(own, TABLE_INSERT_CACHE_FRACTION, t->inserts.cache_fraction);
 	t->write_s = (double) CheckPointTimeout * sweep_debug_clock_rate;
+	t->short_intervals = act && !t->catalog && s->rules.min_interval_s < 0 && !(own && own->is_set[TABLE_MIN_INTERVAL]);
 	t->interval_s = act ? table_setting(own, TABLE_MIN_INTERVAL, rules_min_interval_by(&s->rules, t->catalog)) :
 		(double) s->rules.autovacuum_naptime_s * sweep_debug_clock_rate;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "freeze.h"
+#include "min_interval.h"
 
 /*
  * The server's ANALYZE comes after so many changes, by default, and tells
@@ -368,6 +369,16 @@ still_inserted(const SimulateTable *t, const SimulateRules *r)
 		unseen >= INSERT_AHEAD_PAGES * rows_per_page(t, t->state.live) ? unseen : 0;
 }
 
+static double
+interval_after(const SimulateTable *t, const VacuumCost *cost)
+{
+	int64_t		until = 0;
+
+	return !t->short_intervals ? t->interval_s :
+		(double) min_interval_short_us(&until, 0, min_interval_estimate_us(cost->scanned),
+									   (int64_t) (t->interval_s * 1e6)) / 1e6;
+}
+
 void
 simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now,
 						  const VacuumCost *cost)
@@ -399,7 +410,7 @@ simulate_table_vacuum_end(SimulateTable *t, const SimulateRules *r, double now,
 	s->young -= s->begun_young;
 	know_sizes(t);
 	s->vacuumed_at = now;
-	s->not_before = now + t->interval_s;
+	s->not_before = now + (s->due == SIMULATE_DUE_DEAD ? interval_after(t, cost) : t->interval_s);
 	s->follow_at = now + r->follow_s;
 	s->busy = false;
 	s->due = SIMULATE_NOT_DUE;

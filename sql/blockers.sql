@@ -56,7 +56,12 @@ WHERE m.a IS NOT NULL AND EXISTS (SELECT FROM pg_proc p
 	WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname = f.name AND p.proargtypes[0] = 'bigint'::regtype)
 $$;
 
--- What holds a horizon, without what is to be done about it. datid says whose
+CREATE FUNCTION sweep_internal.get_temp_owner(namespace oid) RETURNS integer
+AS 'MODULE_PATHNAME', 'sweep_temp_owner_0_1'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+-- What holds a horizon, or keeps this database from getting younger, without what
+-- is to be done about it. datid says whose
 -- it is (NULL: that of all databases), catalogs whether it is theirs only. A
 -- process that only has the age of somebody else's running transaction is left
 -- out, and so is the one that asks.
@@ -130,6 +135,20 @@ UNION ALL
 -- before PostgreSQL 16
 SELECT 'other', NULL, NULL, NULL, 'vacuum_defer_cleanup_age', 'setting', NULL, g.setting::bigint, NULL, NULL, false
 FROM current_setting('vacuum_defer_cleanup_age', true) g (setting) WHERE g.setting <> '0'
+UNION ALL
+-- No vacuum but their own session's can freeze temporary tables. Of each session the oldest that is
+-- older than autovacuum lets any other table become.
+(SELECT DISTINCT ON (t.pid, CASE WHEN t.pid IS NULL THEN t.oid END)
+        'temporary table', t.pid, d.oid, sweep_internal.get_readable(pg_get_userbyid(coalesce(a.usesysid, t.relowner))::text),
+        sweep_internal.get_readable(t.oid::regclass::text), coalesce(a.state, 'its session has ended'),
+        t.relfrozenxid, t.age, a.backend_start, sweep_internal.get_readable(nullif(a.query, '')), false
+ FROM (SELECT c.oid, c.relowner, c.relfrozenxid, age(c.relfrozenxid)::bigint AS age, sweep_internal.get_temp_owner(c.relnamespace) AS pid
+       FROM pg_class c
+       WHERE c.relpersistence = 't' AND c.relkind IN ('r', 'm')
+         AND age(c.relfrozenxid) > current_setting('autovacuum_freeze_max_age')::int) t
+      JOIN pg_database d ON d.datname = current_database()
+      LEFT JOIN activity a ON a.pid = t.pid
+ ORDER BY t.pid, CASE WHEN t.pid IS NULL THEN t.oid END, t.age DESC, t.oid)
 $$;
 
 -- The statement that makes it let go, and what that costs.
@@ -149,6 +168,12 @@ SELECT f.fix, f.risk FROM (SELECT CASE WHEN name LIKE 'citus\_%' THEN sweep_inte
 	(kind = 'transaction',
 	 format('SELECT pg_catalog.pg_cancel_backend(%s);', pid),
 	 'the statement ends in an error and its transaction is rolled back'),
+	(kind = 'temporary table' AND pid IS NOT NULL,
+	 format('SELECT pg_catalog.pg_terminate_backend(%s);', pid),
+	 'the session ends and its temporary tables are dropped. Or its owner runs VACUUM on them there'),
+	(kind = 'temporary table',
+	 format('DROP TABLE %s;', name),
+	 'none: its session has ended. Autovacuum drops it as well when it comes to this database'),
 	(kind = 'prepared transaction' AND name LIKE 'citus\_%',
 	 'SELECT recover_prepared_transactions(); -- on the coordinator',
 	 'Citus finds out whether the transaction was committed elsewhere. COMMIT or ROLLBACK PREPARED by hand can leave half of it'),
@@ -219,13 +244,14 @@ SELECT h.kind, h.pid, sweep_internal.get_readable(d.datname::text)::name, h.usen
                  FROM held t
                  WHERE t.age < h.age AND (h.datid IS NULL OR t.datid IS NULL OR t.datid = h.datid)
                    AND (NOT h.catalogs OR t.relid < 16384)
-                 HAVING count(*) > 0),
+                 HAVING count(*) > 0 AND h.kind <> 'temporary table'),
+                CASE WHEN h.kind = 'temporary table' THEN format('the age of database "%s"', sweep_internal.get_readable(d.datname::text)) END,
                 format('%s that died in the last %s%s',
                        CASE WHEN h.catalogs THEN 'rows of catalogs' ELSE 'rows' END, sweep_internal.get_plural(h.age, 'transaction'),
                        CASE WHEN h.datid IS NULL THEN ', in all databases'
                             ELSE format(', in database "%s" and the shared catalogs', sweep_internal.get_readable(d.datname::text)) END))
        -- an index of 15 does not know whose rows it is of
-       || CASE WHEN (h.catalogs OR h.datid IS NOT NULL) AND current_setting('server_version_num')::int < 160000
+       || CASE WHEN (h.catalogs OR h.datid IS NOT NULL) AND h.kind <> 'temporary table' AND current_setting('server_version_num')::int < 160000
                THEN '; empty index pages, in all databases' ELSE '' END,
        coalesce(v.fix, f.fix), coalesce(format('it only waits for %s, and goes on when that ends. If you end the vacuum, %s', v.said, v.risk), f.risk), h.catalogs
 FROM sweep_internal.get_holders() h
@@ -242,10 +268,10 @@ SELECT b.kind, b.pid, b.datname, b.usename, b.name, b.state, b.xmin, b.age, b.si
 FROM sweep_internal.get_blockers() b
 ORDER BY b.age DESC, b.since;
 
-COMMENT ON VIEW sweep.blockers IS 'one row per thing that keeps dead rows from being removed, the oldest first: what it withholds, what to do about it, and what that costs';
+COMMENT ON VIEW sweep.blockers IS 'one row per thing that keeps dead rows from being removed or this database from getting younger, the oldest first: what it withholds, what to do about it, and what that costs';
 
-REVOKE ALL ON FUNCTION sweep_internal.get_list(text[]), sweep_internal.get_plural(bigint, text), sweep_internal.get_origin(text), sweep_internal.get_origin_fix(text, text), sweep_internal.get_horizon_holders(), sweep_internal.get_holders(),
+REVOKE ALL ON FUNCTION sweep_internal.get_list(text[]), sweep_internal.get_plural(bigint, text), sweep_internal.get_origin(text), sweep_internal.get_origin_fix(text, text), sweep_internal.get_horizon_holders(), sweep_internal.get_holders(), sweep_internal.get_temp_owner(oid),
 	sweep_internal.get_holder_fix(text, integer, text, text), sweep_internal.get_vacuum_ahead(integer), sweep_internal.get_blockers() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep_internal.get_list(text[]), sweep_internal.get_plural(bigint, text), sweep_internal.get_origin(text), sweep_internal.get_origin_fix(text, text), sweep_internal.get_horizon_holders(), sweep_internal.get_holders(),
+GRANT EXECUTE ON FUNCTION sweep_internal.get_list(text[]), sweep_internal.get_plural(bigint, text), sweep_internal.get_origin(text), sweep_internal.get_origin_fix(text, text), sweep_internal.get_horizon_holders(), sweep_internal.get_holders(), sweep_internal.get_temp_owner(oid),
 	sweep_internal.get_holder_fix(text, integer, text, text), sweep_internal.get_vacuum_ahead(integer), sweep_internal.get_blockers() TO pg_monitor;
 GRANT SELECT ON sweep.blockers TO pg_monitor;

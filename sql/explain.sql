@@ -96,7 +96,7 @@ SELECT coalesce(
 	 WHERE s.value ~ '^ *[0-9]{1,9} *(us|ms|s|min|h|d)? *$'),
 	CASE lane WHEN 'catalog' THEN 1 END,
 	-- autovacuum would not wait longer than its naptime
-	(SELECT min(g.setting::float8) FROM pg_settings g
+	(SELECT min(CASE WHEN g.setting = '-1' THEN 60 ELSE g.setting::float8 END) FROM pg_settings g
 	 WHERE g.name = 'sweep.min_interval'
 		OR g.name = 'autovacuum_naptime' AND current_setting('autovacuum')::boolean AND current_setting('track_counts')::boolean))
 $$;
@@ -494,7 +494,7 @@ SELECT CASE WHEN h.waits_for IS NOT NULL AND t.do_vacuum THEN 76 ELSE 40 END,
 	b.fix, b.risk
 FROM sweep_internal.get_relation(t.relid) c LEFT JOIN held h ON true CROSS JOIN LATERAL (
 	SELECT x.* FROM sweep_internal.get_blockers() x
-	WHERE (x.datname IS NULL OR c.relisshared OR x.datname = sweep_internal.get_readable(current_database()::text)::name)
+	WHERE x.kind <> 'temporary table' AND (x.datname IS NULL OR c.relisshared OR x.datname = sweep_internal.get_readable(current_database()::text)::name)
 		AND (NOT x.catalogs OR t.lane = 'catalog' OR t.relid = 'pg_largeobject'::regclass OR 'user_catalog_table=true' = ANY (c.reloptions))
 		AND CASE WHEN h.waits_for IS NOT NULL THEN x.age > age(h.waits_for)
 		         ELSE t.do_vacuum AND x.since < now() - interval '1 minute' END
@@ -602,17 +602,21 @@ FROM sweep_internal.get_worth(t.relid) w CROSS JOIN sweep_internal.get_scale_in_
 WHERE w.advice IS NOT NULL AND NOT t.do_vacuum AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
 $$;
 
--- How far is wraparound? This is said from half of the way on.
+-- How far is wraparound? This is said from half of the way on. A table that pg_sweep will freeze
+-- in its time is in order.
 CREATE FUNCTION sweep_internal.get_causes_of_age(t sweep.tables)
 RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text, risk text)
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 ELSE 60 END,
-	CASE WHEN t.do_vacuum THEN 'due, and wraparound ahead' ELSE 'wraparound ahead' END,
+SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 WHEN a.in_time THEN 13 ELSE 60 END,
+	CASE WHEN t.do_vacuum THEN 'due, and wraparound ahead' WHEN a.in_time THEN 'not due' ELSE 'wraparound ahead' END,
 	CASE WHEN a.age > a.core_at THEN 'wraparound ahead: its oldest ' || a.what || ' is beyond the age at which autovacuum vacuums it in any case'
 	     ELSE 'wraparound ahead: its oldest ' || a.what || ' is past half of the age at which autovacuum vacuums it in any case' END,
 	format('age %s of %s. ', a.age, a.core_at)
+		|| CASE WHEN a.members_pct > 50 THEN format('%s %% of the room for members of multixacts is used, so autovacuum comes at a lower age than autovacuum_multixact_freeze_max_age. ', round(a.members_pct::numeric))
+		   ELSE '' END
+		|| CASE WHEN a.in_time THEN format('pg_sweep freezes it at age %s. ', (a.core_at * a.share)::bigint) ELSE '' END
 		|| CASE WHEN a.rate IS NULL THEN 'The rate of transactions is not known yet'
 		        WHEN a.rate <= 0 THEN format('None was used since %s', date_trunc('second', a.since))
 		        ELSE format('Since %s, %s a second were used. At that rate autovacuum''s anti-wraparound vacuum %s, and the server stops taking writes at %s',
@@ -623,10 +627,13 @@ SELECT CASE WHEN a.age > 0.95 * a.core_at THEN 97 ELSE 60 END,
 	format('VACUUM (FREEZE%s) %s;', CASE WHEN EXISTS (SELECT FROM sweep_internal.get_failure(t.relid) f WHERE f.index IS NOT NULL)
 		THEN ', INDEX_CLEANUP off' END, t.relid::regclass),
 	'reads every page that is not frozen, and writes WAL for it. A manual VACUUM gives way to nobody'
-FROM (SELECT x.what, x.age, x.core_at, x.rate, r.since, 2144483647 AS stop_at
-	FROM sweep.get_xid_rate() r CROSS JOIN LATERAL (VALUES
+FROM (SELECT x.what, x.age, x.core_at, x.rate, r.since, 2144483647 AS stop_at, s.share,
+		CASE WHEN x.what = 'multixact' THEN r.members / 42949672.96 END AS members_pct,
+		current_setting('sweep.mode') = 'act' AND t.decision NOT IN ('disabled', 'out of scope', 'temporary') AND x.age <= x.core_at * s.share AS in_time
+	FROM sweep_internal.get_xid_rate() r CROSS JOIN LATERAL (VALUES
 		('transaction id', t.xid_age, t.xid_limit, r.xids_per_s),
-		('multixact', t.mxid_age, t.mxid_limit, r.mxids_per_s)) AS x (what, age, core_at, rate)) a
+		('multixact', t.mxid_age, t.mxid_limit, r.mxids_per_s)) AS x (what, age, core_at, rate)
+	CROSS JOIN LATERAL (SELECT t.freeze_at::float8 / nullif(t.xid_limit, 0) AS share) s) a
 WHERE a.age > 0.5 * a.core_at
 $$;
 

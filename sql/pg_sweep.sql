@@ -296,10 +296,10 @@ LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION sweep.clean(regclass, boolean) IS 'have the dead rows of the table removed one by one, with their index entries, where sweep.cleaner is on. If a vacuum is due, the table is vacuumed instead, unless by_row. Returns the id of the request, see sweep.queue';
 
 -- It is not strict, because there may be no snooze.
-CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean
+CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL, force boolean DEFAULT false) RETURNS boolean
 AS 'MODULE_PATHNAME', 'sweep_cancel_0_1'
 LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION sweep.cancel(integer, interval) IS 'cancel the running vacuum of that process, and leave its table alone for that long. Returns false, with a WARNING, if the process runs no vacuum';
+COMMENT ON FUNCTION sweep.cancel(integer, interval, boolean) IS 'cancel the running vacuum of that process, and leave its table alone for that long. Autovacuum''s vacuum against wraparound only with force. Returns false, with a WARNING, if the process runs no vacuum';
 
 CREATE FUNCTION sweep.snooze(relation regclass, duration interval) RETURNS timestamptz
 AS 'MODULE_PATHNAME', 'sweep_snooze_0_1'
@@ -358,7 +358,7 @@ BEGIN
 		GRANT USAGE ON SCHEMA sweep TO pg_maintain;
 		GRANT EXECUTE ON FUNCTION
 			sweep.vacuum(regclass, boolean), sweep.clean(regclass, boolean),
-			sweep.cancel(integer, interval), sweep.snooze(regclass, interval),
+			sweep.cancel(integer, interval, boolean), sweep.snooze(regclass, interval),
 			sweep.hold(interval), sweep.set(regclass, text, text)
 		TO pg_maintain;
 	END IF;

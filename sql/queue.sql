@@ -1,6 +1,6 @@
 
 --
--- sweep.queue, and the rate of transaction ids
+-- sweep.queue, and sweep.wraparound
 --
 
 CREATE FUNCTION sweep_internal.get_queue(
@@ -15,12 +15,29 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_queue_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 
--- There is no view that has these numbers. So people call it.
-CREATE FUNCTION sweep.get_xid_rate(
-	OUT since timestamptz, OUT xids_per_s double precision, OUT mxids_per_s double precision)
-RETURNS record
-AS 'MODULE_PATHNAME', 'sweep_xid_rate_0_1'
-LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+-- The server stops 3,000,000 ids before all 2^31 are used, and before 19 when there is no room for
+-- another multixact's members among 2^32.
+CREATE VIEW sweep.wraparound AS
+SELECT i.ids, sweep_internal.get_readable(i.datname::pg_catalog.text)::pg_catalog.name AS datname, i.used, i.vacuum_at, i.stop_at,
+       i.used::pg_catalog.float8 OPERATOR(pg_catalog.*) 100.0::pg_catalog.float8 OPERATOR(pg_catalog./) i.stop_at::pg_catalog.float8 AS used_pct,
+       i.per_s, r.since,
+       CASE WHEN i.per_s OPERATOR(pg_catalog.>) 0.0::pg_catalog.float8 THEN
+           pg_catalog.now() OPERATOR(pg_catalog.+) pg_catalog.make_interval(secs => LEAST(31557600000,
+               GREATEST(i.stop_at OPERATOR(pg_catalog.-) i.used, 0)::pg_catalog.float8 OPERATOR(pg_catalog./) i.per_s))
+       END AS stop_time
+FROM sweep_internal.get_xid_rate() r
+     CROSS JOIN (SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4 OPERATOR(pg_catalog.>=) 190000) v (of_64_bits)
+     CROSS JOIN (SELECT d.datname, pg_catalog.age(d.datfrozenxid)::pg_catalog.int8 AS age
+                 FROM pg_catalog.pg_database d ORDER BY 2 DESC LIMIT 1) x
+     CROSS JOIN (SELECT d.datname, pg_catalog.mxid_age(d.datminmxid)::pg_catalog.int8 AS age
+                 FROM pg_catalog.pg_database d ORDER BY 2 DESC LIMIT 1) m
+     CROSS JOIN LATERAL (VALUES
+         ('xid', x.datname, x.age, pg_catalog.current_setting('autovacuum_freeze_max_age')::pg_catalog.int8, 2144483647::pg_catalog.int8, r.xids_per_s),
+         ('mxid', m.datname, m.age, pg_catalog.current_setting('autovacuum_multixact_freeze_max_age')::pg_catalog.int8, 2144483647, r.mxids_per_s),
+         ('member', m.datname, r.members, CASE WHEN v.of_64_bits THEN 2000000000 ELSE 2147483648 END,
+             CASE WHEN v.of_64_bits THEN NULL ELSE 4294967295 END, r.members_per_s)) i (ids, datname, used, vacuum_at, stop_at, per_s);
+
+COMMENT ON VIEW sweep.wraparound IS 'transaction ids, multixacts and members of multixacts: how many are used, how fast, and when the server would stop taking writes';
 
 -- What was asked for is taken in the order in which it was asked for.
 CREATE VIEW sweep.queue AS
@@ -39,6 +56,6 @@ FROM (SELECT g.state, g.datid, sweep_internal.get_readable(d.datname::pg_catalog
 
 COMMENT ON VIEW sweep.queue IS 'one row per table, of all databases, that is over a threshold or that somebody has asked to have vacuumed: what it waits for';
 
-REVOKE ALL ON FUNCTION sweep_internal.get_queue(), sweep.get_xid_rate() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sweep_internal.get_queue(), sweep.get_xid_rate() TO pg_monitor;
-GRANT SELECT ON sweep.queue TO pg_monitor;
+REVOKE ALL ON FUNCTION sweep_internal.get_queue() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sweep_internal.get_queue() TO pg_monitor;
+GRANT SELECT ON sweep.queue, sweep.wraparound TO pg_monitor;

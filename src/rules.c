@@ -107,7 +107,7 @@ double
 rules_min_interval_by(const RuleSettings *s, bool catalog)
 {
 	IntervalSettings interval = {
-		.tables = s->min_interval_s,
+		.tables = s->min_interval_s < 0 ? LONGEST_MIN_INTERVAL_S : s->min_interval_s,
 		.catalogs = CATALOG_MIN_INTERVAL_S,
 		.core_counts = s->autovacuum,
 		.core_naptime = s->autovacuum_naptime_s,

@@ -23,7 +23,7 @@ typedef struct RuleSettings
 	int			catalog_threshold;
 	double		catalog_scale_factor;
 	double		insert_cache_fraction;
-	int			min_interval_s;
+	int			min_interval_s; /* -1: less after short vacuums */
 
 	bool		autovacuum;		/* core's daemon comes */
 	int			autovacuum_naptime_s;

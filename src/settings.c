@@ -29,8 +29,8 @@ double		sweep_insert_cache_fraction = 0.25;
 bool		sweep_checkpoint_aware = true;
 bool		sweep_eager_freeze = true;
 int			sweep_naptime_ms = 1000;
-int			sweep_min_interval_s = 60;
-bool		sweep_analyze_partitioned = true;
+int			sweep_min_interval_s = -1;
+int			sweep_analyze_scope = ANALYZE_ALL;
 int			sweep_max_workers = 2;
 int			sweep_work_mem_kb = -1;
 double		sweep_read_limit = 0;
@@ -73,6 +73,13 @@ static const struct config_enum_entry mode_options[] = {
 	{"off", SWEEP_OFF, false},
 	{"observe", SWEEP_OBSERVE, false},
 	{"act", SWEEP_ACT, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry analyze_options[] = {
+	{"off", ANALYZE_OFF, false},
+	{"partitioned", ANALYZE_PARTITIONED, false},
+	{"all", ANALYZE_ALL, false},
 	{NULL, 0, false}
 };
 
@@ -318,10 +325,10 @@ define_what_is_done(void)
 							   "A comma-separated list of names.  It wins over sweep.databases.",
 							   &sweep_exclude_databases, "",
 							   PGC_SIGHUP, 0, list_check, NULL, NULL);
-	DefineCustomBoolVariable("sweep.analyze_partitioned",
-							 "Analyzes partitioned tables when their partitions have changed.",
-							 "The server's own daemon analyzes the partitions only.",
-							 &sweep_analyze_partitioned, true,
+	DefineCustomEnumVariable("sweep.analyze_scope",
+							 "Sets which tables are analyzed when enough of their rows have changed.",
+							 "\"partitioned\" are those that autovacuum leaves out.  \"all\" are also those that it does not come to.",
+							 &sweep_analyze_scope, ANALYZE_ALL, analyze_options,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("sweep.scope",
 							 "Sets whether pg_sweep looks after system catalogs only, auxiliary tables as well, or all.",
@@ -390,8 +397,8 @@ define_when_it_is_done(void)
 							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("sweep.min_interval",
 							"Sets the shortest time between two vacuums of the same table.",
-							"Every vacuum makes all sessions load the table's description again.",
-							&sweep_min_interval_s, 60, 0, 24 * 3600,
+							"Every vacuum makes all sessions load the table's description again.  -1 is 60 seconds, or less after a vacuum that was short.",
+							&sweep_min_interval_s, -1, -1, 24 * 3600,
 							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomEnumVariable("sweep.standby_conflicts",
 							 "Sets whether vacuums keep to the times of the server's own daemon because they cancel queries of standbys.",

@@ -9,6 +9,14 @@
 
 #include "exported.h"
 
+/* sweep.analyze_scope */
+typedef enum AnalyzeScope
+{
+	ANALYZE_OFF,
+	ANALYZE_PARTITIONED,
+	ANALYZE_ALL
+} AnalyzeScope;
+
 typedef enum SweepMode
 {
 	SWEEP_OFF,
@@ -62,7 +70,7 @@ extern PGDLLEXPORT bool sweep_checkpoint_aware;
 extern bool sweep_eager_freeze;
 extern PGDLLEXPORT int sweep_naptime_ms;
 extern int	sweep_min_interval_s;
-extern bool sweep_analyze_partitioned;
+extern int	sweep_analyze_scope;
 extern PGDLLEXPORT int sweep_max_workers;
 extern int	sweep_work_mem_kb;
 extern PGDLLEXPORT double sweep_read_limit; /* MB/s, as the next two (0, here

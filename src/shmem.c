@@ -106,6 +106,7 @@ initialize(void)
 	pg_atomic_init_u32(&sweep_shared->wal_left_mb, WAL_LEFT_ENOUGH);
 	pg_atomic_init_u32(&sweep_shared->late_tables, 0);
 	pg_atomic_init_u64(&sweep_shared->late_pages, 0);
+	pg_atomic_init_u64(&sweep_shared->short_vacuums_until, 0);
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
 		pg_atomic_init_u32(&sweep_meters[i].change, 0);

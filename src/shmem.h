@@ -92,8 +92,12 @@ typedef struct SweepShared
 	pg_atomic_uint32 wal_left_mb;	/* on the file system of WAL, where so
 									 * little is left that own vacuums stop
 									 * (writer: launcher) */
-	pg_atomic_uint32 late_tables;
+	pg_atomic_uint32 late_tables;	/* decisions with late_since (writer: who
+									 * holds LOCK_DECISIONS exclusively) */
 	pg_atomic_uint64 late_pages;
+
+	/* writers: workers, see min_interval_short_us() */
+	pg_atomic_uint64 short_vacuums_until;
 
 	/* writer: launcher in each round, see standbys.c */
 	pg_atomic_uint32 standbys_without_feedback;

@@ -12,7 +12,7 @@ VIEWS = (
 )
 ACTS = (
     *("hold(interval)", "snooze(regclass, interval)", "vacuum(regclass, boolean)"),
-    *("set(regclass, text, text)", "cancel(integer, interval)", "hurry(integer)"),
+    *("set(regclass, text, text)", "cancel(integer, interval, boolean)", "hurry(integer)"),
     *("slow(integer, double precision, double precision)", "release(integer)", "explain()"),
 )
 SCHEMAS = (

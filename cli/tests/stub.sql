@@ -177,20 +177,20 @@ CREATE TABLE sweep.tables (
     vacuum_threshold float8, ins_since_vacuum bigint, insert_threshold float8,
     mod_since_analyze bigint, analyze_threshold float8, pages bigint, frozen_pages bigint,
     all_visible_pages bigint, xid_age integer, mxid_age integer, xid_limit integer,
-    mxid_limit integer, score float8, xid_score float8,
-    mxid_score float8, vacuum_score float8, vacuum_insert_score float8, analyze_score float8,
+    mxid_limit integer, freeze_at integer, freeze_time timestamptz, score float8,
+    xid_score float8, mxid_score float8, vacuum_score float8, vacuum_insert_score float8, analyze_score float8,
     do_vacuum boolean, decision text, reason text, not_before timestamptz, blocked_by integer[],
     truncatable_bytes bigint, snoozed_until timestamptz, last_run timestamptz);
 
 INSERT INTO sweep.tables VALUES
 (16401, 'public', 'pgbench_accounts', 'user', 100000, 23456, 20050, 1000, 21000, 24456, 10050, 1640, 400,
- 1000, 1000000, 3, 200000000, 400000000, 1.17, 0.005, 0, 1.17, 0.05, 2.43, true, 'due',
+ 1000, 1000000, 3, 200000000, 400000000, 61000000, now() + interval '6 d', 1.17, 0.005, 0, 1.17, 0.05, 2.43, true, 'due',
  'dead tuples 23,456 above threshold 20,050', NULL, NULL, 0, NULL, now() - interval '3 min'),
-(1249, 'pg_catalog', 'pg_attribute', 'catalog', 2900, 800, 640, 10, NULL, 10, 350, 60, 0, 10, 500, 1, 200000000, 400000000, 1.25,
+(1249, 'pg_catalog', 'pg_attribute', 'catalog', 2900, 800, 640, 10, NULL, 10, 350, 60, 0, 10, 500, 1, 200000000, 400000000, 134000000, NULL, 1.25,
  0, 0, 1.25, 0, 0.03, true, 'locked', 'dead tuples 800 above threshold 640',
  now() + interval '10 s', '{4711,4712}', 8192, NULL, NULL),
 (16500, 'sales', 'order_lines_2026_partition', 'user', 500000, 10, 99999, 10, 99999, 10, 99999, 8278700, 8278000,
- 8278100, 99000000, 1, 200000000, 400000000, 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
+ 8278100, 99000000, 1, 200000000, 400000000, 121000000, now() + interval '22 h', 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
  now() + interval '1 h', now() - interval '2 d');
 
 CREATE TABLE sweep.worth (
@@ -276,8 +276,9 @@ CREATE TABLE public.orders (i integer);
 CREATE TABLE sweep.features (feature text, enabled boolean, detail text);
 INSERT INTO sweep.features VALUES ('statistics scan', true, NULL), ('lock walk', true, NULL);
 
-CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL, force boolean DEFAULT false) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+    IF force THEN RAISE NOTICE 'it prevented wraparound'; END IF;
     IF pid = 48213 THEN RETURN true; END IF;
     RAISE WARNING 'process % is not running a vacuum', pid;
     RETURN false;

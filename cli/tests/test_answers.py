@@ -28,6 +28,15 @@ def test_tables() -> None:
     assert wide[1].startswith("bench.pgbench_accounts")
     assert "3 min ago" in wide[1]
     assert wide[1].endswith("dead tuples 23,456 above threshold 20,050")
+    assert "FREEZE IN" not in wide[0]
+    soon = samples.table(freeze_time=samples.NOW + timedelta(hours=5))
+    old = samples.table(freeze_time=samples.NOW - timedelta(hours=5))
+    never = samples.table(freeze_time=samples.NOW + timedelta(days=365_250))
+    dated = plain(answers.table_lines((soon, old, never), (soon,), samples.NOW, 200))
+    assert "FREEZE IN" in dated[0]
+    assert "5:00:00" in dated[1]
+    assert " 0:00" in dated[2]
+    assert "9999d 00h" in dated[3]
     assert plain(answers.table_lines((), (), samples.NOW, 80)) == ["0 of 0 tables shown, 0 due"]
 
 

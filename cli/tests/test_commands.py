@@ -560,4 +560,5 @@ def test_cancel(stub: ThrowawayServer) -> None:
 
     with db.connect(stub.target("stub")) as session:
         assert session.cancel(48213) == (True, "")
+        assert session.cancel(48213, force=True) == (True, "it prevented wraparound")
         assert session.cancel(1) == (False, "process 1 is not running a vacuum")

@@ -72,6 +72,14 @@ def test_all_is_well() -> None:
     assert compute.problems(samples.report()) == ()
 
 
+def test_what_is_left_before_the_wraparound() -> None:
+    report = samples.report(databases=(samples.database(xid_age=2_000_000_000),))
+    (said,) = compute.problems(report)
+    assert said.endswith(": after 144,483,648 more transactions the server takes no writes")
+    (said,) = compute.problems(samples.report(databases=(samples.database(xid_age=1_000_000_000),)))
+    assert said.endswith("% of autovacuum_freeze_max_age")
+
+
 def test_problems_of_the_mode() -> None:
     status = samples.status(effective_mode="off", reason="circuit breaker", launcher_pid=None)
     assert compute.problems(samples.report(status=status)) == (

@@ -562,6 +562,19 @@ def test_nothing_is_wrong() -> None:
 # -- rates and words ---------------------------------------------------------------
 
 
+def test_an_old_temporary_table_holds_the_age_of_its_database() -> None:
+    table = samples.holder(source="temporary", name='pg_temp_3."my old"', state="idle", xmin=750)
+    # A running transaction with the same id does not make it that one's.
+    (found, _) = blockers((table, samples.holder(pid=7, xid=750, xmin=750, xid_age=5)), "bench")
+    assert (found.kind, found.pid) == ("temporary table", 4712)
+    assert found.withholds == 'the age of database "bench"'
+    assert found.fix == "SELECT pg_terminate_backend(4712);"
+    assert not affects(found, "bench", False, False)
+    assert described(found, "bench") == 'temporary table pg_temp_3."my old" of process 4712'
+    (orphan,) = blockers((replace(table, pid=None),), "bench")
+    assert orphan.fix == 'DROP TABLE pg_temp_3."my old";'
+
+
 def test_xid_rate() -> None:
     now = samples.NOW
     rate = xid_rate((now - timedelta(seconds=20), 1_000), (now, 3_000), "for {seconds:.0f} s", 10)

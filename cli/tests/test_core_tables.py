@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -270,6 +271,8 @@ def test_pick() -> None:
         samples.table(relname="a", score=1.0, dead_tuples=7, pages=1, xid_age=2),
         samples.table(relname="c", score=9.0, dead_tuples=1, pages=5, xid_age=None),
     ]
+    tables[0] = replace(tables[0], freeze_time=samples.NOW + timedelta(days=2))
+    tables[2] = replace(tables[2], freeze_time=samples.NOW + timedelta(days=1))
 
     def names(sort: str, **given: Any) -> str:
         return "".join(str(table.relname) for table in pick(tables, sort, **given))
@@ -278,6 +281,7 @@ def test_pick() -> None:
     assert names("dead") == "abc"
     assert names("size") == "bca"
     assert names("age") == "abc"
+    assert names("freeze") == "cba"
     assert names("name") == "abc"
     assert names("score", due=True) == "ca"
     assert names("score", limit=1) == "c"

@@ -9,7 +9,8 @@ import pytest
 
 import samples
 from pgsweep.findings.checks import Check, Level, diagnose, exit_code
-from pgsweep.model import Facts, Feature, compute
+from pgsweep.findings.core.overview import overview
+from pgsweep.model import Facts, Feature, Members, compute
 from pgsweep.output.terminal import reports
 
 
@@ -243,12 +244,14 @@ def test_settings(settings: dict[str, str], level: Level) -> None:
 
 def test_permissions() -> None:
     facts = samples.facts(
-        in_pg_monitor=False, status=None, may_call={"sweep.cancel(integer, interval)": False}
+        in_pg_monitor=False,
+        status=None,
+        may_call={"sweep.cancel(integer, interval, boolean)": False},
     )
     assert "may not read the views" in found(facts, "reading").text
     assert (
         found(facts, "acting").text
-        == "may call no function that acts, but not sweep.cancel(integer, interval)"
+        == "may call no function that acts, but not sweep.cancel(integer, interval, boolean)"
     )
 
 
@@ -324,6 +327,17 @@ def test_age_without_the_extension() -> None:
     check = found(facts, "xid age")
     assert check.level is Level.WARN
     assert '155 % of autovacuum_freeze_max_age, in database "old"' in check.text
+
+
+def test_members_of_multixacts() -> None:
+    assert found(samples.facts(members=Members(2**30, None)), "members").level is Level.OK
+    facts = samples.facts(members=Members(3 * 2**30, 2**32 - 1))
+    check = found(facts, "members")
+    assert check.level is Level.WARN
+    assert "75 % of the room for them is used" in check.text
+    said = "75 % of the room for members of multixacts is used"
+    assert compute.problems(samples.report(members=facts.members)) == (said,)
+    assert said in overview(samples.core_facts(samples.relation(), members=facts.members)).problems
 
 
 def test_doctor_is_narrow() -> None:

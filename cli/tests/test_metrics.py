@@ -13,7 +13,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import samples
-from pgsweep.model import DatabaseAge, IdRates
+from pgsweep.model import DatabaseAge, IdRates, Members
 from pgsweep.output.prometheus import exposition
 from pgsweep.output.prometheus.reader import next_look_after, next_queue_after
 from pgsweep.output.prometheus.reading import Reading
@@ -180,6 +180,21 @@ def test_the_date_of_the_wraparound() -> None:
     assert when == pytest.approx(expected)
     # Where no multixact is used there is no date.
     assert len(found["pgsweep_wraparound_timestamp_seconds"].samples) == 1
+
+
+def test_members_of_multixacts() -> None:
+    rates = IdRates(1.0, 1.0, 1_000.0)
+    found = families(samples.reading(id_rates=rates, members=Members(3 * 2**30, 2**32 - 1)))
+    assert value(found, "pgsweep_multixact_members") == 3 * 2**30
+    left = value(found, "pgsweep_wraparound_left_ids", ids="member")
+    assert left == 2**30 - 1
+    when = value(found, "pgsweep_wraparound_timestamp_seconds", ids="member")
+    assert when == pytest.approx(samples.NOW.timestamp() + left / 1_000)
+    # From 19 on the server does not stop, however many there are.
+    found = families(samples.reading(id_rates=rates, members=Members(2**33, None)))
+    assert value(found, "pgsweep_multixact_members") == 2**33
+    for name in ("pgsweep_wraparound_left_ids", "pgsweep_wraparound_timestamp_seconds"):
+        assert all(sample.labels["ids"] != "member" for sample in found[name].samples)
 
 
 def test_an_archiver_that_fails() -> None:

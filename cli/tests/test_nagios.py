@@ -12,7 +12,7 @@ import samples
 from pgsweep.base import errors
 from pgsweep.findings import nagios
 from pgsweep.findings.nagios import Outcome, State, Watched
-from pgsweep.model import Table
+from pgsweep.model import Members, Table
 
 GIVEN = nagios.rules((), (), 3.0, 10_000)
 
@@ -174,6 +174,13 @@ def test_states(given: dict[str, Any], state: State, text: str) -> None:
     found = outcome(**given)
     assert found.state is state, found.text
     assert text in found.text
+
+
+def test_members_of_multixacts() -> None:
+    assert outcome(members=Members(2**30, 2**32 - 1)).state is State.OK
+    found = outcome(members=Members(5 * 2**29, 2**32 - 1))
+    assert (found.state, found.text) == (State.WARNING, "members of multixacts 62 % used")
+    assert outcome(members=Members(13 * 2**28, None)).state is State.CRITICAL
 
 
 def test_the_worst_comes_first() -> None:

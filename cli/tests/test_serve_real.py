@@ -66,7 +66,7 @@ def test_it_reads_everything_with_pg_monitor_alone(serving: Serving) -> None:
     assert value(found, "pgsweep_up") == 1
     assert value(found, "pgsweep_extension") == 1
     parts = {sample.labels["part"]: sample.value for sample in found["pgsweep_part_up"].samples}
-    assert len(parts) == 14
+    assert len(parts) == 15
     assert set(parts.values()) == {1}
     assert value(found, "pgsweep_mode", mode="observe") == 1
     assert value(found, "pgsweep_table_dead_tuples", relname=HOSTILE) == 500

@@ -112,9 +112,9 @@ look_at(const WorkerClaim *claim, bool wanted, TimestampTz now)
 		return;
 	step = patience_with_waiter(waits_ms(proc, now), told_ms, again_ms);
 	if (step == PATIENCE_WAIT && claim->cancelled)
-		step = patience_with_holder(PG_INT32_MAX, told_ms, again_ms);
+		step = patience_with_holder(false, PG_INT32_MAX, told_ms, again_ms);
 	if (step == PATIENCE_WAIT && wanted)
-		step = patience_with_holder(compat_lock_wanted_ms(proc, claim->pid, now), told_ms, again_ms);
+		step = patience_with_holder(claim->patient, compat_lock_wanted_ms(proc, claim->pid, now), told_ms, again_ms);
 	if (step != PATIENCE_WAIT)
 		worker_claims_make_let_go(claim, step == PATIENCE_TERMINATE, now);
 }

@@ -189,7 +189,6 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	memset(out, 0, sizeof(*out));
 	out->produced_rows_s = produced_rows_s(now);
 	out->dead_row_bytes = DEAD_ROW_BYTES;
-	out->worst_ratio = governor_limits_worst_ratio();
 	out->disk = sensors->disk.state;
 	out->latency_ms = sensors->disk.latency_ms;
 	out->busy_pct = sensors->disk.busy_pct;

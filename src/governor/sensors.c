@@ -85,7 +85,7 @@ tell(Sensor sensor, SensorState now, const char *why)
 	if (now == SENSOR_BROKEN)
 		ereport(LOG,
 				(errmsg("pg_sweep: the sensor \"%s\" cannot be read: %s", names[sensor], why),
-				 errdetail("Limits that need it hold the last rate that was known to be good.")));
+				 errdetail("Limits that need it hold the last rate.")));
 	else if (now == SENSOR_ABSENT)
 		ereport(LOG,
 				(errmsg("pg_sweep: there is no sensor \"%s\": %s", names[sensor], why)));

@@ -52,6 +52,8 @@ typedef struct LauncherDatabase
 	int64		surveyed_relations; /* these two as the last survey has found
 									 * them */
 	int64		surveyed_class_changes;
+	uint64		surveyed_xid;	/* the next transaction ID and multixact then */
+	MultiXactId surveyed_mxid;
 	double		survey_ms;		/* ms of a processor that the last survey took
 								 * (0: not known) */
 	TimestampTz reset_at;		/* of its statistics, see handover_tables.c */

@@ -10,7 +10,10 @@
 
 #include <math.h>
 
+#include "access/multixact.h"
+#include "access/transam.h"
 #include "pgstat.h"
+#include "postmaster/autovacuum.h"
 #include "utils/timestamp.h"
 
 #include "launcher/databases.h"
@@ -33,6 +36,8 @@
 										 * statistics comes within this time */
 #define SURVEYS_SHARE			0.002	/* also of a processor: together a
 										 * hundredth */
+#define IDS_SHARE				0.02	/* of a freeze limit: a database is
+										 * surveyed as often */
 #define SURVEYS_CREDIT_MS		20	/* ms of a processor, at most */
 #define START_MS				10	/* of a processor, about: a process that
 									 * makes a survey and nothing else */
@@ -123,6 +128,21 @@ has_new_tables(const LauncherDatabase *db, const ScoutDatabase *seen)
 }
 
 /*
+ * Have so many ids been used up that tables may have become old?  The scout
+ * does not see how old they are.
+ */
+static bool
+ids_were_used(const LauncherDatabase *db, TimestampTz now)
+{
+	int64		xids = (int64) (U64FromFullTransactionId(ReadNextFullTransactionId()) - db->surveyed_xid);
+	int32		mxids = (int32) (ReadNextMultiXactId() - db->surveyed_mxid);
+
+	return (xids > autovacuum_freeze_max_age * IDS_SHARE ||
+			mxids > Min(autovacuum_multixact_freeze_max_age, MultiXactMemberFreezeThreshold()) * IDS_SHARE) &&
+		now >= clock_after(db->surveyed_at, (int64) (db->survey_ms / SURVEYS_SHARE));
+}
+
+/*
  * The scout cannot see reloptions, but a worker can.  So an active database
  * is visited now and then even if nothing looks due.  A database without any
  * statistics may have lost them.  Those are visited one after the other,
@@ -145,7 +165,7 @@ survey_is_due(const LauncherDatabase *db, const ScoutDatabase *seen, TimestampTz
 		return changes > 0 || takeover_brings(db->dboid) ||
 			now >= clock_after(sweep_shared->launcher.started_at,
 							   garbage_turn_ms(db->dboid, 0, 0, FIRST_SURVEY_MS));
-	if (has_new_tables(db, seen))
+	if (has_new_tables(db, seen) || ids_were_used(db, now))
 		return true;
 	return now >= clock_after(db->surveyed_at, survey_interval_ms(db)) &&
 		db->surveyed_changes != changes;
@@ -313,7 +333,8 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 		/* any database will do for the shared catalogs */
 		if (seen != NULL && seen->dboid == InvalidOid)
 			must = survey = false;
-		if ((due == 0 && !must) ||
+		/* a survey does not take the place that tables which are due wait for */
+		if ((due == 0 && (!must || place_wanted[false])) ||
 			!send_worker(db, due, false, survey, now))
 			continue;
 		if (survey)
@@ -323,6 +344,8 @@ send_workers(HTAB *seen_databases, TimestampTz now)
 			db->surveyed_changes = seen ? seen->changes : 0;
 			db->surveyed_relations = seen ? seen->relations : 0;
 			db->surveyed_class_changes = seen ? seen->class_changes : 0;
+			db->surveyed_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
+			db->surveyed_mxid = ReadNextMultiXactId();
 			db->revisit_at = 0;
 		}
 	}

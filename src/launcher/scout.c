@@ -78,7 +78,6 @@ typedef struct ScoutRound
 	WorkerClaims claims;
 	DecisionMoment moment;
 	InsertSizes new_pages;		/* of growing tables */
-	int			late_tables;
 	TimestampTz wake_at;		/* see ScoutReport */
 	bool		catalogs_due;
 	bool		checkpoint_wanted;
@@ -175,7 +174,6 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 		left_ins = ins;
 		trial_take_off(&decision->trial, compat_tab_vacuums(stats), &left_dead, &left_ins);
 		decision_see_dead(decision, left_dead);
-		round->late_tables += decision->memory.late_since != 0;
 		if (decision->ins_follow >= 0 && decision->rows_per_page > 0)
 			insert_sizes_add(&round->new_pages, (double) left_ins / decision->rows_per_page);
 		if (decision->ins_early >= 0 && (double) left_ins > decision->ins_early)
@@ -366,7 +364,6 @@ scout_round(HTAB *databases, TimestampTz now)
 	decisions_unlock();
 	pg_atomic_write_u32(&sweep_shared->fit_pages,
 						(uint32) insert_fit_pages(&round.new_pages, sweep_insert_cache_fraction, NBuffers));
-	pg_atomic_write_u32(&sweep_shared->late_tables, round.late_tables);
 	report.max_lock_ms = scan.max_lock_ms;
 	trail_length = (int) Min(report.relations, SCOUT_TRAIL);
 

@@ -113,8 +113,8 @@ count_table(WorthTable *t, const Busy *busy, TimestampTz now)
 }
 
 /*
- * Who is at work is asked first.  A vacuum that ends after that either was at
- * work, or is among the runs.
+ * Who is at work is asked first.  A vacuum that ends after that was at work, is
+ * among the runs, or began since: worth_tables_count() waits for that one's run.
  */
 void
 worth_watch(TimestampTz now)

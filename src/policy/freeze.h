@@ -26,4 +26,37 @@ extern bool freeze_eagerly(bool before, int64_t inserted, int64_t changed);
  */
 extern bool freeze_catches_up(int64_t unfrozen, int64_t cold, int64_t buffers);
 
+/*
+ * Freezing ahead of autovacuum.  Ages are numbers of transaction ids, or of
+ * multixacts.
+ */
+typedef struct FreezeAge
+{
+	int64_t		age;			/* of the table's oldest id */
+	int64_t		limit;			/* at which autovacuum vacuums it in any case
+								 * (0: multixact members are used up) */
+	int64_t		least;			/* that a vacuum can bring it down to now: the
+								 * horizon's */
+} FreezeAge;
+
+/*
+ * The age at which a table is frozen, as a share of its limit.  It differs
+ * from table to table, so that tables that became equally old, by a restore or
+ * an upgrade, are not frozen all at once.  early: its rows do not change, and
+ * were not frozen yet.  What is frozen then stays so and is not read again.
+ */
+extern double freeze_ahead_share(uint32_t relid, bool early);
+
+/* No table is frozen ahead below this share. */
+extern double freeze_ahead_least(void);
+
+/* Is the table frozen now?  Not while a vacuum could hardly make it younger. */
+extern bool freeze_ahead_is_due(const FreezeAge *age, double share);
+
+/*
+ * Rows of a table that changes are frozen when they are older than this: the
+ * others may be changed again soon.
+ */
+extern int64_t freeze_ahead_min_age(int64_t limit);
+
 #endif							/* SWEEP_POLICY_FREEZE_H */

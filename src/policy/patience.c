@@ -10,6 +10,12 @@
 #define WANTED_MS		100
 
 /*
+ * A patient vacuum lets the deadlock checker of who waits end it, as it ends
+ * autovacuum's.  This is for a deadlock_timeout that is longer.
+ */
+#define PATIENT_MS		2000
+
+/*
  * Twice the workers' lock_timeout (bgworker.h), which only code of a
  * database's owner can have switched off.
  */
@@ -40,9 +46,9 @@ next_step(int64_t ms, int64_t limit_ms, int64_t cancelled_ms, int64_t again_ms)
 }
 
 PatienceStep
-patience_with_holder(int64_t wanted_ms, int64_t cancelled_ms, int64_t again_ms)
+patience_with_holder(bool patient, int64_t wanted_ms, int64_t cancelled_ms, int64_t again_ms)
 {
-	return next_step(wanted_ms, WANTED_MS, cancelled_ms, again_ms);
+	return next_step(wanted_ms, patient ? PATIENT_MS : WANTED_MS, cancelled_ms, again_ms);
 }
 
 PatienceStep

@@ -21,7 +21,7 @@ typedef enum PatienceStep
  * that, and again_ms the time since the last.  Both are negative if it was
  * not yet.
  */
-extern PatienceStep patience_with_holder(int64_t wanted_ms, int64_t cancelled_ms,
+extern PatienceStep patience_with_holder(bool patient, int64_t wanted_ms, int64_t cancelled_ms,
 										 int64_t again_ms);
 
 /* The same for a worker that waits for a lock itself. */

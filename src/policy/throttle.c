@@ -33,7 +33,7 @@ static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
 	[THROTTLE_REASON_ARCHIVER_BEHIND] = "archiving of WAL is behind",
 	[THROTTLE_REASON_SLOT] = "a replication slot is about to lose its WAL",
 	[THROTTLE_REASON_WAL_DISK] = "the file system of WAL is filling up",
-	[THROTTLE_REASON_SENSOR] = "a sensor is broken, the last good rate is kept",
+	[THROTTLE_REASON_SENSOR] = "a sensor is broken, the last rate is kept",
 	[THROTTLE_REASON_CALM] = "nothing is over its limit",
 	[THROTTLE_REASON_NEAR] = "close to its limit",
 };
@@ -206,9 +206,9 @@ step_floor(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadin
 	behind = state->produced_rows_s > state->removed_rows_s && state->produced_rows_s > 1;
 	if (danger_grows(state, r, dt_s))
 		state->boost = 0;		/* a full disk stops the server */
-	else if (r->vacuums > 0 && at_floor && (behind || r->worst_ratio >= BOOST_RATIO))
-		state->boost = (1 + state->boost) * exp2(dt_s / (behind ? CALM_S : RATIO_DOUBLES_S)) - 1;
-	else if (!behind && r->worst_ratio < BOOST_RATIO)
+	else if (r->vacuums > 0 && at_floor && behind)
+		state->boost = (1 + state->boost) * exp2(dt_s / CALM_S) - 1;
+	else if (!behind)
 		state->boost *= exp2(-dt_s / CALM_S);
 	state->boost = fmin(state->boost, UNLIMITED / RATES_MB);
 	boosted = s->floor * (1 + state->boost);
@@ -295,10 +295,7 @@ prepare_valves(ThrottleState *state, const ThrottleValveStep *v, ThrottleResult 
 			out->limits[i].reason = THROTTLE_REASON_SENSOR;
 		}
 		else
-		{
-			valve->broken_s = 0;
 			valve->since_cut_s += v->dt_s;
-		}
 	}
 }
 
@@ -308,10 +305,6 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 		   double floor, ThrottleResult *out)
 {
 	ThrottleValveStep yielding = *v;
-
-	if (state->share > 0 && state->share != v->share)
-		throttle_valve_scale(&state->valves[LIMIT_USERS], v->share / state->share);
-	state->share = v->share;
 
 	state->yielding_used = smooth(state->yielding_used, r->yielding_used, v->dt_s, REACTION_S / 2);
 	state->yielding_peak = fmax(r->yielding_used, state->yielding_peak * exp(-v->dt_s / PEAK_TAU_S));
@@ -323,9 +316,6 @@ step_users(ThrottleState *state, const ThrottleReading *r, const ThrottleValveSt
 	yielding.room = throttle_device_is_idle(r);
 	yielding.restart = state->yielding_calm_s > CALM_S;
 	yielding.start = fmax(v->start, r->pace);
-	/* others do as they like until they are told */
-	if (r->watches && state->valves[LIMIT_USERS].since_cut_s >= REACTION_S)
-		state->valves[LIMIT_USERS].allowed = fmax(state->valves[LIMIT_USERS].allowed, yielding.used);
 	out->limits[LIMIT_USERS].reason =
 		throttle_users_step(&state->users, &state->valves[LIMIT_USERS], r, &yielding);
 	if (state->users.cut)
@@ -340,11 +330,7 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 
 #define SEES(limit) (out->limits[limit].used && !out->limits[limit].broken)
 	if (SEES(LIMIT_IO_LATENCY))
-	{
-		state->latency_ms = smooth(state->latency_ms, r->latency_ms, v->dt_s, REACTION_S / 2);
-		step_number(state, LIMIT_IO_LATENCY, state->latency_ms, s->io_latency_ms,
-					THROTTLE_REASON_LATENCY, v, out);
-	}
+		step_number(state, LIMIT_IO_LATENCY, r->latency_ms, s->io_latency_ms, THROTTLE_REASON_LATENCY, v, out);
 	if (SEES(LIMIT_DEVICE))
 		step_number(state, LIMIT_DEVICE, r->busy_pct, s->device_pct, THROTTLE_REASON_DEVICE, v, out);
 	if (SEES(LIMIT_CPU))
@@ -356,14 +342,6 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 	if (SEES(LIMIT_USERS))
 		step_users(state, r, v, raised_floor, out);
 #undef SEES
-
-	for (int i = LIMIT_IO_LATENCY; i < LIMIT_COUNT; i++)
-	{
-		ThrottleValve *valve = &state->valves[i];
-
-		if (out->limits[i].used && !out->limits[i].broken && !valve->bad && !valve->moved_down)
-			valve->good = fmax(valve->good * (1 - fmin(1, v->dt_s / LONG_S)), v->peak);
-	}
 }
 
 /*

@@ -65,8 +65,6 @@ typedef struct ThrottleReading
 	double		removed_rows_s;
 	double		produced_rows_s;	/* negative: unknown */
 	double		dead_row_bytes; /* average */
-	double		worst_ratio;	/* dead rows against its threshold, the worst
-								 * table */
 
 	SensorState disk;
 	double		latency_ms;
@@ -168,15 +166,12 @@ typedef struct ThrottleResult
 typedef struct ThrottleValve
 {
 	double		allowed;		/* bytes/s; 0: it limits nothing */
-	double		good;			/* the highest rate used lately while the
-								 * sensor said that all is well */
 	double		knee;			/* the rate that was too much */
 	double		known;			/* the same, also for the next vacuum; 0: none */
 	double		since_cut_s;
 	double		climb_s;		/* how long it has grown since */
-	double		broken_s;
 	bool		cut;			/* has been, since the last slow start */
-	bool		bad;			/* with hysteresis */
+	bool		bad;			/* a danger to WAL */
 	bool		moved_down;		/* in this step */
 	bool		moved_up;
 } ThrottleValve;
@@ -220,9 +215,6 @@ typedef struct ThrottleUsers
 	bool		ahead;			/* it did, since the last one */
 	double		absent_s;		/* hardly anybody was active */
 	double		idle_s;			/* they were not looked at often */
-	double		lately;			/* user seconds of activity, fading */
-	double		active_cut;		/* how many were active at the last cut; 0:
-								 * none */
 	double		returned_s;		/* since they were absent, and nothing was
 								 * held */
 	double		patience_s;		/* they may be absent for so long and have not
@@ -246,8 +238,6 @@ typedef struct ThrottleState
 	double		yielding_used;	/* the same of those that give way to users */
 	double		yielding_peak;
 	double		yielding_calm_s;
-	double		share;			/* of the device, in the last step */
-	double		latency_ms;		/* smoothed */
 	double		lag_ratio;
 	double		lag_start;		/* the rate when the lag passed half its limit */
 	double		removed_rows_s; /* slow averages */

@@ -8,10 +8,9 @@
  * is used up, or one that a container may not use fully: there only trying tells.
  * Such a device seems to have room.  So that users wait for something else is
  * believed only where there is something else, which is a processor.  A cut is an
- * experiment.  What
- * users wait beyond the usual is averaged before it and after it.  A cut that
- * helped nobody is taken back, and none is made for a while, which gets longer each
- * time.
+ * experiment.  What users wait beyond the usual is averaged before it and after it.  A
+ * cut that helped nobody is taken back, and none is made for a while, which gets longer
+ * each time.
  */
 #include "throttle_cause.h"
 

@@ -60,10 +60,8 @@
 #define PEAK_TAU_S		5.0
 
 /*
- * What is usual is an average over this time.  When a sensor breaks the rate stays as
- * it is for so long, and only then falls to one that was harmless.  Larger: a vacuum
- * yields to a new load that is not known as usual yet.  Smaller: what a vacuum does
- * to users becomes usual.
+ * What is usual is an average over this time.  Larger: a vacuum yields to a new load
+ * that is not known as usual yet.  Smaller: what a vacuum does to users becomes usual.
  */
 #define LEARN_S			10.0
 
@@ -84,8 +82,7 @@
 #define CALM_S			60.0
 
 /*
- * What is remembered fades in this time: a rate that was harmless, and users who were
- * listened to.  After cuts that helped nobody the next is made after so long at the
+ * Users who were listened to are forgotten in this time.  After cuts that helped nobody the next is made after so long at the
  * latest.  Larger: what was so in another hour decides.  Smaller: what does not change
  * is tried again and again.
  */
@@ -121,7 +118,7 @@
  * What is over by this factor is clearly over, and not by chance.  The sum of the
  * waiting must be so far over what it reaches by itself, and the rate is halved when
  * it is so far over again.  A rate that was too much counts no more when the rate is
- * so far over it.  A slot is out of danger when so much more is left.  Larger: a
+ * so far over it.  Larger: a
  * moment's burst holds a fast disk for minutes.  Smaller: chance decides.
  */
 #define CLEARLY			1.25
@@ -202,13 +199,6 @@
 #define GROW_OF_KNEE	0.02
 
 /*
- * Above MOST of the rate that was too much, growth is slower by this factor, because
- * users feel every visit there.  Larger: they wait nearly twice as often.  Smaller:
- * less of the device is used.
- */
-#define NEAR_GROWTH		0.5
-
-/*
  * After RETRY_S it goes beyond, t seconds later by so much times t^3 (CUBIC).  That is
  * 24 MB/s after 20 s and 192 after 40.  Larger: the first seconds of the trial hurt.
  * Smaller: a disk that has become faster is not used.
@@ -229,14 +219,6 @@
  * hundred holds a vacuum.
  */
 #define FEW_USERS		0.02
-
-/*
- * If the last cut was for fewer users than this, any activity is taken for theirs.
- * Their queries are few and short, so they would seem to have left.  Larger: after a
- * load of a single process a vacuum stays slow as long as somebody looks now and then.
- * Smaller: such users feel each return to a rate that was too much.
- */
-#define MANY_USERS		0.2
 
 /*
  * So many user seconds of excess are answered, and as many for each user who usually
@@ -286,17 +268,6 @@
 #define IDLE_PCT		40.0
 #define IDLE_LATENCY_MS	1.0
 
-/* ---- the floor */
-
-/*
- * A table with so many times the dead rows of its threshold is neglected, and the
- * floor rises although more is removed than dies.  It doubles in RATIO_DOUBLES_S then,
- * and not in CALM_S, because nothing gets worse.  If either is larger, such a table is
- * late.  If either is smaller, users pay for a table that would be done soon.
- */
-#define BOOST_RATIO		3.0
-#define RATIO_DOUBLES_S	300.0
-
 /* ---- WAL in danger */
 
 /*
@@ -310,12 +281,6 @@
  * Larger: it is so in daily work.  Smaller: it is lost before vacuums are slow.
  */
 #define SLOT_LEFT		0.2
-
-/*
- * The file system of WAL is out of danger so far below its limit.  Larger: vacuums
- * are held for nothing.  Smaller: one segment decides, to and fro.
- */
-#define WAL_DISK_AGAIN_PCT	2.0
 
 /*
  * A danger that has become worse counts as growing for so long, and the floor does

@@ -59,12 +59,6 @@ throttle_users_expected(const ThrottleUsers *u, const ThrottleReading *r)
 	return fmin(u->share, NEAR / TOLERANCE) * r->active;
 }
 
-static bool
-few_were_hurt(const ThrottleUsers *u)
-{
-	return u->active_cut > 0 && u->active_cut < MANY_USERS;
-}
-
 /* Nobody has been active for so long that they come back no more. */
 static bool
 have_left(const ThrottleUsers *u)
@@ -142,27 +136,19 @@ learn(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 }
 
 /*
- * Are they still there?  Somebody who looks now and then is nobody: a connection that
- * is checked, a node that asks another.  The slow average would know of users who have
- * left for a minute, so this one is forgotten in LISTEN_S.  No more of it is kept than
- * tells that they are there, or many would be remembered for longer than a few.  Where
- * a few have been hurt any activity is theirs.  The few samples that are taken where
- * there is no vacuum, and nobody listens, miss most users, so that time does not count.
- * But short vacuums follow each other, and what was counted holds from one to the next.
+ * Are they still there?  The slow average would know of users who have left for a
+ * minute.  The few samples that are taken where there is no vacuum, and nobody listens,
+ * miss most users, so that time does not count.  But short vacuums follow each other,
+ * and what was counted holds from one to the next.
  */
 static void
 observe_presence(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValveStep *v)
 {
-	double		present = few_were_hurt(u) ? 0 : FEW_USERS * LISTEN_S;
-	double		writers = fmax(0, r->commits_s) * FEW_USERS / COMMITS_MIN;
-
-	u->lately = u->lately * exp(-v->dt_s / LISTEN_S) + fmax(r->active, writers) * v->dt_s;
 	u->idle_s = is_dense(r, v) ? 0 : u->idle_s + v->dt_s;
-	if (u->lately > present || u->idle_s > GONE_S)
+	if (r->active > 0 || r->commits_s > 0 || u->idle_s > GONE_S)
 		u->absent_s = 0;
 	else if (is_dense(r, v))
 		u->absent_s += v->dt_s;
-	u->lately = fmin(u->lately, present);
 }
 
 /*
@@ -172,7 +158,7 @@ observe_presence(ThrottleUsers *u, const ThrottleReading *r, const ThrottleValve
 static void
 forget_absent(ThrottleUsers *u)
 {
-	if (have_left(u) && !few_were_hurt(u))
+	if (have_left(u))
 		u->active = u->waiting = u->commits_long = 0;
 }
 
@@ -183,7 +169,6 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	double		s = v->dt_s * (is_dense(r, v) ? 1 : SPARSE);
 	bool		yields = valve->allowed > 0 && valve->allowed <= v->floor * 1.001;
 	double		tau = LEARN_S;
-	double		fades_s;
 
 	/*
 	 * what was before it listens (a load, a backup) has its time, but no
@@ -204,8 +189,7 @@ observe(ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading *r,
 	if (v->restart && !u->ahead)
 		u->listened_s = 0;
 	/* others may come in the place of those who have left */
-	fades_s = u->ahead && throttle_users_absent(u) ? CALM_S : LONG_S;
-	u->listened_s *= 1 - fmin(1, v->dt_s / fades_s);
+	u->listened_s *= 1 - fmin(1, v->dt_s / LONG_S);
 	u->waiting = smooth(u->waiting, r->waiting, s, tau);
 	u->active = smooth(u->active, r->active, s, tau);
 	if (r->commits_s >= 0)
@@ -316,33 +300,12 @@ drains(const ThrottleUsers *u, const ThrottleValve *valve, const ThrottleReading
 		(r->watched || beyond_usual(u, r->waiting) > 0);
 }
 
-/*
- * Vacuums have used no more than they may always use.  So it was not too much, and less
- * would help nobody.  But the users' trouble is no time for much more.
- */
-static void
-stay_low(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
-{
-	double		most = fmax(START * v->share, v->floor);
-
-	u->listened_s = 0;
-	u->excess = 0;
-	valve->since_cut_s = 0;
-	valve->moved_down = valve->allowed > most;
-	valve->allowed = fmin(valve->allowed, most);
-}
-
 /* It has been too long: less, from where it is. */
 static void
 yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 {
 	double		before = valve->allowed;
 
-	if (throttle_valve_used(valve, v) <= v->floor)
-	{
-		stay_low(u, valve, v);
-		return;
-	}
 	/* so slow it is hardly the vacuum: listen anew how it is without */
 	if (valve->allowed <= v->floor * ABOUT)
 	{
@@ -350,7 +313,6 @@ yield(ThrottleUsers *u, ThrottleValve *valve, const ThrottleValveStep *v)
 		u->noise = fmax(u->noise, fmin(u->excess, HURT_MAX_S));
 	}
 	throttle_valve_cut(valve, fmax(CUT_LEAVES, 1 - CUT_LEAVES / CLEARLY * u->excess / u->hurt), v);
-	u->active_cut = u->active;
 	/* they had not left, they had paused */
 	if (u->returned_s < LISTEN_S)
 		u->patience_s = fmin(PATIENCE_GROWS * fmax(GONE_S, u->patience_s), LONG_S);
@@ -414,9 +376,7 @@ throttle_users_step(ThrottleUsers *u, ThrottleValve *valve, const ThrottleReadin
 		follow(u, valve, r->others_cut_to * v->share, v);
 	if (u->excess > u->hurt)
 	{
-		bool		may_cut = throttle_cause_may_cut(&u->cause);
-
-		if (!u->elsewhere && may_cut)
+		if (!u->elsewhere && throttle_cause_may_cut(&u->cause))
 		{
 			yield(u, valve, v);
 			u->cut = true;

@@ -74,15 +74,6 @@ throttle_valve_follow(ThrottleValve *valve, double to, const ThrottleValveStep *
 	valve->moved_down = true;
 }
 
-void
-throttle_valve_scale(ThrottleValve *valve, double by)
-{
-	valve->allowed *= by;
-	valve->good *= by;
-	valve->knee *= by;
-	valve->known *= by;
-}
-
 /*
  * Where the device has room and the knee is a large one, it comes back to MOST of it
  * as fast as it came there first: on a fast disk a moment's burst would hold it for
@@ -120,8 +111,6 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 
 		if (valve->climb_s > LISTEN_S)
 			linear = fmax(linear, GROW_OF_KNEE * (valve->knee - LARGE_KNEE * v->share));
-		if (valve->climb_s < gently_s && valve->allowed > MOST * valve->knee)
-			linear *= NEAR_GROWTH;
 		valve->climb_s += v->dt_s;
 		until = fmax(0, valve->climb_s - gently_s);
 		to = valve->allowed + linear * v->dt_s + GROW_CUBIC * v->share * (pow(until, 3) - pow(from, 3));
@@ -137,10 +126,7 @@ throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValve
 void
 throttle_valve_blind(ThrottleValve *valve, const ThrottleValveStep *v)
 {
-	double		good = clamp_rate(fmax(valve->good, START * v->share), v);
-
-	valve->broken_s += v->dt_s;
-	if (valve->allowed <= 0 || valve->broken_s > LEARN_S)
-		valve->allowed = valve->allowed > 0 ? fmin(valve->allowed, good) : good;
-	valve->allowed = fmax(valve->allowed, v->floor);
+	if (valve->allowed <= 0)
+		valve->allowed = fmax(v->peak, START * v->share);
+	valve->allowed = clamp_rate(valve->allowed, v);
 }

@@ -33,13 +33,10 @@ extern void throttle_valve_cut(ThrottleValve *valve, double share, const Throttl
 /* Another server that shares the device was cut, and leaves so much of it to us. */
 extern void throttle_valve_follow(ThrottleValve *valve, double to, const ThrottleValveStep *v);
 
-/* What is known of the whole device stays as it is when the share of it is another. */
-extern void throttle_valve_scale(ThrottleValve *valve, double by);
-
 /* slow_start: the factor of a step of 0.25 s, before the first cut. */
 extern void throttle_valve_grow(ThrottleValve *valve, double slow_start, const ThrottleValveStep *v);
 
-/* The sensor is broken. */
+/* The sensor is broken: the rate stays as it is. */
 extern void throttle_valve_blind(ThrottleValve *valve, const ThrottleValveStep *v);
 
 #endif							/* SWEEP_POLICY_THROTTLE_VALVE_H */

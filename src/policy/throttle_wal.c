@@ -20,17 +20,13 @@ throttle_wal_is_danger(int limit)
 }
 
 static void
-step_danger(ThrottleState *state, BudgetLimit which, bool begins, bool ends,
+step_danger(ThrottleState *state, BudgetLimit which, bool bad,
 			ThrottleReason reason, double used, double floor, const ThrottleValveStep *v,
 			ThrottleResult *out)
 {
 	ThrottleValve *valve = &state->valves[which];
 
-	if (begins)
-		valve->bad = true;
-	else if (ends)
-		valve->bad = false;
-
+	valve->bad = bad;
 	out->limits[which].reason = valve->bad ? reason : THROTTLE_REASON_CALM;
 	if (valve->bad)
 	{
@@ -58,16 +54,13 @@ throttle_wal_step(ThrottleState *state, const ThrottleSettings *s, const Throttl
 
 	step_danger(state, LIMIT_ARCHIVER,
 				r->archiver_failing || r->archiver_behind_bytes > ARCHIVER_BEHIND,
-				r->archiver_behind_bytes < ARCHIVER_BEHIND / 2,
 				r->archiver_failing ? THROTTLE_REASON_ARCHIVER_FAILS : THROTTLE_REASON_ARCHIVER_BEHIND,
 				used, floor, v, out);
 	step_danger(state, LIMIT_SLOTS,
 				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < SLOT_LEFT * keep,
-				keep <= 0 || r->slot_left_bytes < 0 || r->slot_left_bytes >= CLEARLY * SLOT_LEFT * keep,
 				THROTTLE_REASON_SLOT, used, floor, v, out);
 	step_danger(state, LIMIT_WAL_DISK,
 				s->wal_disk_pct > 0 && r->wal_disk_used_pct >= s->wal_disk_pct,
-				s->wal_disk_pct <= 0 || r->wal_disk_used_pct < s->wal_disk_pct - WAL_DISK_AGAIN_PCT,
 				THROTTLE_REASON_WAL_DISK, used, floor, v, out);
 }
 

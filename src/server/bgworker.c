@@ -30,6 +30,7 @@
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
 #include "postmaster/interrupt.h"
+#include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/proc.h"
@@ -41,6 +42,7 @@
 #include "shmem.h"
 
 #define LAUNCHER_RESTART_S	10
+#define FLUSH_AFTER			"256kB"
 
 /* What core's autovacuum worker forces, and a little more. */
 static const struct
@@ -232,6 +234,17 @@ bgworker_become_vacuum(void)
 	}
 	if (synchronous_commit > SYNCHRONOUS_COMMIT_LOCAL_FLUSH)
 		force("synchronous_commit", "local");
+
+#ifdef HAVE_SYNC_FILE_RANGE
+
+	/*
+	 * A vacuum writes the pages of a large table itself.  Without this the
+	 * kernel gathers them for half a minute and writes them at once, for
+	 * which users wait whatever the vacuum's pace was.
+	 */
+	if (backend_flush_after == 0)
+		force("backend_flush_after", FLUSH_AFTER);
+#endif
 
 	LWLockAcquire(shmem_lock(LOCK_WORKERS), LW_SHARED);
 	memcpy(inherited, sweep_shared->inherited, sizeof(inherited));

@@ -8,17 +8,21 @@
 #include "server/compat.h"
 
 #include "access/htup_details.h"
+#include "access/multixact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "postmaster/autovacuum.h"
 #include "storage/latch.h"
-#include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/pgstat_internal.h"
 #if PG_VERSION_NUM < 170000
+#include "storage/sinvaladt.h"
 #include "utils/old_snapshot.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -229,7 +233,10 @@ compat_holds_lock(Oid relid, LOCKMODE mode)
 	return false;
 }
 
-/* 18 put a maximum on the vacuum threshold.  Negative if there is none. */
+/*
+ * 18 put a maximum on the vacuum threshold.  Negative if there is none.
+ * Before 18 it is 18's default.
+ */
 double
 compat_vacuum_max_threshold(const AutoVacOpts *opts)
 {
@@ -238,7 +245,7 @@ compat_vacuum_max_threshold(const AutoVacOpts *opts)
 	return opts && opts->vacuum_max_threshold >= -1 ?
 		opts->vacuum_max_threshold : autovacuum_vac_max_thresh;
 #else
-	return -1;
+	return 100000000;
 #endif
 }
 
@@ -522,3 +529,41 @@ compat_limited_horizon(TransactionId xid)
 	return TransactionIdIsNormal(limit) && TransactionIdFollows(limit, xid) ? limit : xid;
 }
 #endif
+
+bool
+compat_members(MultiXactId *next, MultiXactId *oldest, uint64 *next_member, uint64 *first_member)
+{
+	MultiXactOffset offset;
+#if PG_VERSION_NUM >= 190000
+	uint32		count;
+	MultiXactOffset first;
+
+	GetMultiXactInfo(&count, &offset, oldest, &first);
+	*next = *oldest + count;
+	*first_member = first;
+	*next_member = offset;
+	return true;
+#else
+	Oid			dboid;
+
+	MultiXactGetCheckptMulti(false, next, &offset, oldest, &dboid);
+	*next_member = offset;
+	return false;
+#endif
+}
+
+int
+compat_temp_owner(Oid namespace_oid)
+{
+	PGPROC	   *proc;
+
+	if (checkTempNamespaceStatus(namespace_oid) != TEMP_NAMESPACE_IN_USE)
+		return 0;
+#if PG_VERSION_NUM >= 170000
+	proc = ProcNumberGetProc(GetTempNamespaceProcNumber(namespace_oid));
+#else
+	proc = BackendIdGetProc(GetTempNamespaceBackendId(namespace_oid));
+#endif
+	/* it may end at any time */
+	return proc ? proc->pid : 0;
+}

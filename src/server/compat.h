@@ -389,6 +389,15 @@ extern const char *compat_rewrite_phase_name(int phase, const char *const *names
 struct PgStat_HashKey;
 extern void compat_stat_key(struct PgStat_HashKey *key, Oid dboid, Oid relid);
 extern void compat_portal_run(Portal portal, DestReceiver *dest);
+
+/* The process whose temporary tables the schema has, or 0. */
+extern int	compat_temp_owner(Oid namespace_oid);
+
+/*
+ * The next and the oldest multixact, and the next member.  From 19 on also the
+ * first member of the oldest multixact; false: that is not known.
+ */
+extern bool compat_members(MultiXactId *next, MultiXactId *oldest, uint64 *next_member, uint64 *first_member);
 extern HTAB *compat_shmem_hash(const char *name, int64 size, HASHCTL *info, int flags);
 
 #endif							/* SWEEP_COMPAT_H */

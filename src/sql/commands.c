@@ -25,14 +25,20 @@
 #include "server/breaker.h"
 #include "server/clock.h"
 #include "server/compat.h"
+#include "settings.h"
 #include "shmem.h"
 #include "sql/audit_calls.h"
 #include "sql/run_target.h"
 #include "sql/vacuumable.h"
 #include "state/duration.h"
 #include "state/ledger.h"
+#include "state/requests.h"
 #include "state/snooze.h"
 #include "state/worker_claims.h"
+
+/* An autovacuum worker that is cancelled lets go of its table within so long. */
+#define LET_GO_US	INT64CONST(1000000)
+#define LOOK_US		10000
 
 /*
  * Leaves the table of that vacuum alone.  This takes the rights that
@@ -72,6 +78,55 @@ snooze_table_of(const MeterSlot *slot, const Interval *duration)
 	return key;
 }
 
+static void
+check_wraparound(const MeterSlot *slot, bool force, bool snooze)
+{
+	if (slot->starter != RUN_BY_AUTOVACUUM_WRAPAROUND)
+		return;
+	if (!force)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("process %d is preventing transaction ID wraparound", slot->pid),
+				 errhint("Autovacuum would begin it again.  If it must be cancelled all the same, use force => true.")));
+	if (snooze)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("process %d is preventing transaction ID wraparound", slot->pid),
+				 errhint("Its table cannot be left alone.  Cancel it without a snooze.")));
+}
+
+/*
+ * Autovacuum begins a vacuum against wraparound again as soon as it may.  So
+ * pg_sweep freezes the table instead, and gives way to whoever wants it.  That
+ * is asked for when the table's lock is free, or the request would be put off.
+ */
+static void
+freeze_instead(const MeterSlot *slot)
+{
+	Request		request = {.key = {IsSharedRelation(slot->relid) ? InvalidOid : slot->dboid, slot->relid}};
+	int64		until = clock_steady() + LET_GO_US;
+	MeterSlot	now;
+
+	if (sweep_mode != SWEEP_ACT || shmem_is_off() || !OidIsValid(slot->relid))
+	{
+		ereport(NOTICE,
+				(errmsg("the vacuum of process %d prevented transaction ID wraparound", slot->pid),
+				 errdetail("Autovacuum begins it again when it comes to this database.  The table still has to be frozen.")));
+		return;
+	}
+	while (clock_steady() < until && running_find(slot->pid, &now) >= 0 && now.relid == slot->relid)
+	{
+		clock_wait_until_steady(clock_steady() + LOOK_US);
+		CHECK_FOR_INTERRUPTS();
+	}
+	strlcpy(request.schemaname, slot->schemaname, NAMEDATALEN);
+	strlcpy(request.relname, slot->relname, NAMEDATALEN);
+	(void) requests_put(&request, 1);
+	ereport(NOTICE,
+			(errmsg("the vacuum of process %d prevented transaction ID wraparound", slot->pid),
+			 errdetail("pg_sweep freezes the table instead, and gives way to whoever wants it, autovacuum included.")));
+}
+
 /*
  * The snooze comes first.  Otherwise the vacuum's end would be remembered
  * before it, and the table would be due.
@@ -100,11 +155,7 @@ sweep_cancel_0_1(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to cancel the vacuum of process %d", pid),
 				 errdetail("Only a superuser, a role with privileges of \"pg_signal_backend\", or a role that may vacuum the table can cancel it.")));
-	if (slot.starter == RUN_BY_AUTOVACUUM_WRAPAROUND)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("process %d is preventing transaction ID wraparound", pid),
-				 errhint("A cancelled one would start again at once.  If it must be cancelled all the same, use pg_cancel_backend().")));
+	check_wraparound(&slot, !PG_ARGISNULL(2) && PG_GETARG_BOOL(2), !PG_ARGISNULL(1));
 	if (!PG_ARGISNULL(1))
 		snoozed = snooze_table_of(&slot, PG_GETARG_INTERVAL_P(1));
 	if (!worker_claims_cancel(pid) && kill(pid, SIGINT) != 0)
@@ -117,6 +168,8 @@ sweep_cancel_0_1(PG_FUNCTION_ARGS)
 	}
 	audit_vacuum("cancel", &slot, PG_ARGISNULL(1) ? NULL :
 				 psprintf("snoozed %s", audit_until(duration_end(PG_GETARG_INTERVAL_P(1), now), now)));
+	if (slot.starter == RUN_BY_AUTOVACUUM_WRAPAROUND)
+		freeze_instead(&slot);
 	PG_RETURN_BOOL(true);
 }
 

@@ -309,7 +309,7 @@ put_progress(Row *row, const MeterSlot *slot, int index, int parallel_workers, T
 	row_put_float(row, r.dirty_mb_per_s);
 	row_put_float(row, r.wal_mb_per_s);
 	row_put_float(row, delay_ms);
-	row_put_float(row, elapsed_ms > 0 && delay_ms >= 0 ? 100.0 * delay_ms / elapsed_ms : -1);
+	row_put_float(row, elapsed_ms > 0 && delay_ms >= 0 ? Min(100.0, 100.0 * delay_ms / elapsed_ms) : -1);
 	put_estimate(row, &e, now);
 	row_put_int64(row, slot->command == RUN_VACUUM && slot->relid != InvalidOid ?
 				  slot->params[PROGRESS_VACUUM_NUM_INDEX_VACUUMS] : -1);

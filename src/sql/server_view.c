@@ -112,7 +112,7 @@ sweep_server_0_1(PG_FUNCTION_ARGS)
 	row_put_float(&row, sum.read_mb_per_s);
 	row_put_float(&row, sum.dirty_mb_per_s);
 	row_put_float(&row, sum.wal_mb_per_s);
-	row_put_float(&row, xid_rate_measure(&rate) ? (double) rate.xids / rate.seconds : -1);
+	row_put_float(&row, xid_rate_measure(&rate, 0) ? (double) rate.xids / rate.seconds : -1);
 
 	row_require(&row, desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));

@@ -59,8 +59,8 @@
  * are.
  */
 #define COLUMN_PAGES		11
-#define COLUMN_DECISION		25
-#define COLUMN_COUNT		32
+#define COLUMN_DECISION		26
+#define COLUMN_COUNT		33
 
 /* It holds, or waits for, a lock that conflicts with VACUUM's own. */
 typedef struct TableBlocker
@@ -333,6 +333,7 @@ put_table(Row *row, Form_pg_class form, const Candidate *c, const TableBlockers 
 	put_ages(row, form);
 	row_put(row, Int32GetDatum(c->rules.xid_limit));
 	row_put(row, Int32GetDatum(c->rules.mxid_limit));
+	row_put(row, Int32GetDatum((int32) (c->weight.freeze_share * c->rules.xid_limit)));
 	row_put_float(row, c->weight.score.score);
 	row_put_float(row, c->weight.score.xid_score);
 	row_put_float(row, c->weight.score.mxid_score);

@@ -19,6 +19,7 @@
 #include "server/compat.h"
 #include "server/features.h"
 #include "server/horizon.h"
+#include "server/members.h"
 #include "server/standbys.h"
 #include "server/table_stats.h"
 #include "shmem.h"
@@ -40,6 +41,19 @@ sweep_readable_0_1(PG_FUNCTION_ARGS)
 {
 	shmem_require();
 	PG_RETURN_TEXT_P(cstring_to_text(row_readable(text_to_cstring(PG_GETARG_TEXT_PP(0)))));
+}
+
+PG_FUNCTION_INFO_V1(sweep_temp_owner_0_1);
+Datum
+sweep_temp_owner_0_1(PG_FUNCTION_ARGS)
+{
+	int			pid;
+
+	shmem_require();
+	pid = compat_temp_owner(PG_GETARG_OID(0));
+	if (pid == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(pid);
 }
 
 /* ----
@@ -463,23 +477,28 @@ sweep_xid_rate_0_1(PG_FUNCTION_ARGS)
 	Row			row = {0};
 	TupleDesc	desc;
 	XidRate		rate;
+	Members		members;
 
 	shmem_require();
+	members = members_read();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	if (xid_rate_measure(&rate))
+	if (xid_rate_measure(&rate, members.next))
 	{
 		row_put_time(&row, rate.since);
 		row_put_float(&row, (double) rate.xids / rate.seconds);
 		row_put_float(&row, (double) rate.mxids / rate.seconds);
+		row_put_float(&row, rate.members / rate.seconds);
 	}
 	else
 	{
 		row_put_null(&row);
 		row_put_null(&row);
 		row_put_null(&row);
+		row_put_null(&row);
 	}
+	row_put_int64(&row, members.used);
 	row_require(&row, desc);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), row.values, row.nulls)));
 }

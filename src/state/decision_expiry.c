@@ -85,11 +85,15 @@ was_vacuumed(const Decision *d)
 	return d->kind == DECISION_VACUUMED || d->kind == DECISION_OBSERVED;
 }
 
-/* Do its new pages have a vacuum soon after the last one? */
+/*
+ * Do its new pages have a vacuum soon after the last one?  Those that wait for a
+ * checkpoint do not wait once new pages do not fit the cache.
+ */
 static bool
 is_followed(const Decision *d)
 {
-	return (was_vacuumed(d) || d->kind == DECISION_HELD_BACK) && d->ins_follow >= 0;
+	return (was_vacuumed(d) || d->kind == DECISION_HELD_BACK || d->kind == DECISION_CHECKPOINT_AHEAD) &&
+		d->ins_follow >= 0;
 }
 
 static bool

@@ -20,12 +20,14 @@ static const char *const names[DECISION_KIND_COUNT] = {
 	[DECISION_CANCELLED] = "cancelled",
 	[DECISION_FAILED] = "failed",
 	[DECISION_TEMPORARY] = "temporary",
+	[DECISION_COPY] = "copy",
 	[DECISION_OUT_OF_SCOPE] = "out of scope",
 	[DECISION_SNOOZED] = "snoozed",
 	[DECISION_CHECKPOINT_AHEAD] = "waits for checkpoint",
 	[DECISION_ANALYZED] = "analyzed",
 	[DECISION_WOULD_ANALYZE] = "would analyze",
 	[DECISION_NOT_ANALYZED] = "not analyzed",
+	[DECISION_ANALYZE_LATER] = "analyze later",
 	[DECISION_HELD] = "held",
 	[DECISION_SPACED_OUT] = "spaced out",
 };
@@ -91,13 +93,17 @@ decision_reason(const Decision *d, char *text)
 			snprintf(text, size, "lock not available, %d %s in a row", TIMES(d->failures));
 			break;
 		case DECISION_CANCELLED:
-			snprintf(text, size, "cancelled, most often because somebody needed a lock, %d %s in a row", TIMES(d->failures));
+			snprintf(text, size, "cancelled, most often because somebody needed a lock, %d %s in a row%s", TIMES(d->failures),
+					 table_memory_is_patient(&d->memory) ? ": the next vacuum gives way as late as autovacuum's" : "");
 			break;
 		case DECISION_FAILED:
 			describe_failure(d, text, size);
 			break;
 		case DECISION_TEMPORARY:
 			strlcpy(text, "only the session of a temporary table can vacuum it", size);
+			break;
+		case DECISION_COPY:
+			strlcpy(text, "pg_repack is making it, and a vacuum would be in its way: it is left alone until it has to be frozen", size);
 			break;
 		case DECISION_OUT_OF_SCOPE:
 			strlcpy(text, "the table is not in sweep.scope", size);
@@ -110,6 +116,9 @@ decision_reason(const Decision *d, char *text)
 			break;
 		case DECISION_NOT_ANALYZED:
 			strlcpy(text, "a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself", size);
+			break;
+		case DECISION_ANALYZE_LATER:
+			strlcpy(text, "its partitions grow, and while ANALYZE runs their new rows cannot be frozen: waits until they rest, at most 10 min", size);
 			break;
 		case DECISION_SNOOZED:
 			strlcpy(text, "sweep.snooze() or sweep.cancel() said so", size);

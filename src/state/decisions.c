@@ -60,6 +60,15 @@ is_snoozed(const Decision *d)
 	return d->kind == DECISION_SNOOZED && clock_now() < d->not_before;
 }
 
+/* The caller holds the lock, exclusively. */
+static void
+forget(const Decision *d)
+{
+	if (d->memory.late_since != 0)
+		pg_atomic_fetch_sub_u32(&sweep_shared->late_tables, 1);
+	(void) hash_search(sweep_decisions, &d->key, HASH_REMOVE, NULL);
+}
+
 /* ----
  * Room for another one
  * ----
@@ -83,9 +92,11 @@ evict_class(const Decision *d, TimestampTz now)
 			break;
 		case DECISION_DISABLED:
 		case DECISION_TEMPORARY:
+		case DECISION_COPY:
 		case DECISION_OUT_OF_SCOPE:
 		case DECISION_WOULD_ANALYZE:
 		case DECISION_NOT_ANALYZED:
+		case DECISION_ANALYZE_LATER:
 			return EVICT_LOOK;
 		default:
 			break;
@@ -128,7 +139,7 @@ make_room(EvictClass newcomer, int wanted, TimestampTz now)
 			continue;
 		if (class >= EVICT_LOOK)
 			pg_atomic_fetch_add_u64(&sweep_shared->decisions_dropped, 1);
-		(void) hash_search(sweep_decisions, &d->key, HASH_REMOVE, NULL);
+		forget(d);
 	}
 }
 
@@ -236,6 +247,7 @@ decision_put(const Decision *decision)
 		int64		seen_ins = found ? place->seen_ins : 0;
 		TimestampTz seen_at = found ? place->seen_at : 0;
 		TimestampTz would_vacuum_at = decision->would_vacuum_at;
+		bool		was_late = found && place->memory.late_since != 0;
 
 		/*
 		 * what would have been done stays known until we vacuum the table
@@ -269,6 +281,8 @@ decision_put(const Decision *decision)
 		place->seen_ins = seen_ins;
 		place->seen_at = seen_at;
 		place->would_vacuum_at = would_vacuum_at;
+		/* an unsigned count, to which -1 may be added */
+		pg_atomic_fetch_add_u32(&sweep_shared->late_tables, (place->memory.late_since != 0) - was_late);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }
@@ -416,6 +430,7 @@ decisions_set_back(int64 us)
 		clock_move(&d->follow_at, us);
 		clock_move(&d->memory.catch_up_after, us);
 		clock_move(&d->memory.follows_until, us);
+		clock_move(&d->memory.analyze_after, us);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }
@@ -435,7 +450,7 @@ decision_forget(bool (*keep) (const Decision *decision, void *arg), void *arg)
 		if (keep(decision, arg))
 			lower_to(decision);
 		else
-			(void) hash_search(sweep_decisions, &decision->key, HASH_REMOVE, NULL);
+			forget(decision);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }

@@ -24,12 +24,16 @@ typedef enum DecisionKind
 	DECISION_CANCELLED,
 	DECISION_FAILED,
 	DECISION_TEMPORARY,			/* only its session can vacuum it */
+	DECISION_COPY,				/* somebody is making it, to take the place of
+								 * another table */
 	DECISION_OUT_OF_SCOPE,		/* of sweep.scope */
 	DECISION_SNOOZED,			/* until not_before, because a user said so */
 	DECISION_CHECKPOINT_AHEAD,	/* vacuumed just before it, or twice */
 	DECISION_ANALYZED,			/* a partitioned table */
 	DECISION_WOULD_ANALYZE,
 	DECISION_NOT_ANALYZED,		/* its partitions are foreign, or too many */
+	DECISION_ANALYZE_LATER,		/* its partitions grow: ANALYZE holds the
+								 * horizon */
 	DECISION_HELD,				/* by sweep.hold() (a verdict, never stored) */
 	DECISION_SPACED_OUT,		/* for a standby's queries (never stored) */
 	DECISION_KIND_COUNT
@@ -79,13 +83,42 @@ typedef struct TableMemory
 	int64		late_pages;		/* new pages that had left the cache when they
 								 * were vacuumed, so far */
 	bool		eager;			/* it froze all that it could */
+	bool		frozen;			/* all of the table was frozen then, or
+								 * before, and it has been eager since */
 	uint8		costly;			/* how many insert vacuums in a row were not
 								 * worth their cost */
 	int			took_ms;		/* how long the last insert vacuum took (at
 								 * most 10 s) */
+	TimestampTz analyze_after;	/* own ANALYZE may come again then */
+	uint8		lost;			/* vacuums in a row that were given up for
+								 * somebody who wanted the table */
+	uint8		lost_in_indexes;	/* vacuums in a row that failed or were
+									 * given up while they were at the indexes */
 	TimestampTz follows_until;	/* a vacuum for new rows that comes before
 								 * then follows a growing table */
 } TableMemory;
+
+/*
+ * A vacuum gives way at once.  After so many in a row were lost by that, the
+ * next one gives way as late as autovacuum's, so that one comes to its end.
+ */
+#define LOST_VACUUMS	2
+
+static inline bool
+table_memory_is_patient(const TableMemory *m)
+{
+	return m->lost >= LOST_VACUUMS;
+}
+
+/*
+ * Is an index broken, or does one take all the time?  Then the table is frozen
+ * without its indexes.
+ */
+static inline bool
+table_memory_leaves_indexes(const TableMemory *m)
+{
+	return m->lost_in_indexes >= LOST_VACUUMS;
+}
 
 /*
  * What vacuums that were only noted, in mode observe, would have taken off a
@@ -100,6 +133,8 @@ typedef struct TrialDone
 	int64		rows;			/* that were live then */
 	int64		pages;			/* all of which are all-visible since */
 	int64		frozen_pages;
+	bool		aged;			/* one of them would have frozen all that is
+								 * old */
 } TrialDone;
 
 /*

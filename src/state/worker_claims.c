@@ -111,6 +111,7 @@ worker_claims_copy(WorkerClaim claims[SWEEP_WORKERS_LIMIT])
 		claims[n].slot = i;
 		claims[n].pid = w->pid;
 		claims[n].relid = w->relid;
+		claims[n].patient = w->patient;
 		claims[n].cancelled = w->cancelled;
 		claims[n].let_go_at = w->let_go_at;
 		claims[n].told_at = w->told_at;

@@ -20,7 +20,8 @@ typedef struct WorkerClaim
 	int			slot;
 	int			pid;
 	Oid			relid;
-	bool		cancelled;		/* see WorkerSlot, and below */
+	bool		patient;		/* see WorkerSlot */
+	bool		cancelled;		/* likewise, and below */
 	TimestampTz let_go_at;
 	TimestampTz told_at;
 } WorkerClaim;

@@ -132,8 +132,8 @@ worker_slot_has_let_go(void)
 /*
  * Takes a table, so that no other worker does.  Returns false if one has it.
  */
-bool
-worker_slot_claim(DecisionKey key)
+static bool
+claim(DecisionKey key, bool to_freeze)
 {
 	bool		taken = false;
 
@@ -142,19 +142,35 @@ worker_slot_claim(DecisionKey key)
 	{
 		const WorkerSlot *w = &sweep_shared->workers[i];
 
-		taken = w != my_slot && w->relid == key.relid &&
-			(w->relid_shared ? key.dboid == InvalidOid : w->dboid == key.dboid);
+		taken = w != my_slot && OidIsValid(w->relid) &&
+			((to_freeze && w->freezing) ||
+			 (w->relid == key.relid &&
+			  (w->relid_shared ? key.dboid == InvalidOid : w->dboid == key.dboid)));
 	}
 	if (!taken)
 	{
 		my_slot->relid = key.relid;
 		my_slot->relid_shared = key.dboid == InvalidOid;
+		my_slot->freezing = to_freeze;
+		my_slot->patient = false;
 		my_slot->dead_ratio = 0;
 		my_slot->cancelled = false;
 		my_slot->let_go_at = my_slot->told_at = 0;
 	}
 	unlock();
 	return !taken;
+}
+
+bool
+worker_slot_claim(DecisionKey key)
+{
+	return claim(key, false);
+}
+
+bool
+worker_slot_claim_to_freeze(DecisionKey key)
+{
+	return claim(key, true);
 }
 
 void
@@ -167,10 +183,11 @@ worker_slot_unclaim(void)
 
 /* It begins to vacuum what it has claimed. */
 void
-worker_slot_vacuums(double dead_ratio)
+worker_slot_vacuums(double dead_ratio, bool patient)
 {
 	lock(LW_EXCLUSIVE);
 	my_slot->dead_ratio = dead_ratio;
+	my_slot->patient = patient;
 	unlock();
 }
 

@@ -43,6 +43,9 @@ typedef struct WorkerSlot
 								 * every visit) */
 	Oid			relid;			/* the table that the worker has claimed now */
 	bool		relid_shared;	/* it is a shared catalog */
+	bool		freezing;		/* it is claimed to be frozen ahead */
+	bool		patient;		/* its vacuum gives way as late as
+								 * autovacuum's */
 	double		dead_ratio;		/* while it vacuums that: the table's dead
 								 * rows against its threshold (0: it does not,
 								 * or that is unknown) */
@@ -77,8 +80,14 @@ extern bool worker_slot_is_stopped(void);
 extern bool worker_slot_must_let_go(void);
 extern void worker_slot_has_let_go(void);
 extern bool worker_slot_claim(DecisionKey key);
+
+/*
+ * The same, to freeze it ahead of autovacuum.  Only one worker at a time does
+ * that, so that there is one for tables that are due.
+ */
+extern bool worker_slot_claim_to_freeze(DecisionKey key);
 extern void worker_slot_unclaim(void);
-extern void worker_slot_vacuums(double dead_ratio);
+extern void worker_slot_vacuums(double dead_ratio, bool patient);
 extern void worker_slot_visited(bool visited, TimestampTz began, TimestampTz revisit_at);
 extern void worker_slot_surveyed(double cpu_ms);
 extern void worker_slot_linger(void);

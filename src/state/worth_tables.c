@@ -155,6 +155,7 @@ begin_to_settle(WorthTable *t, const RunRecord *run)
 	bool		at_exit = run->starter == RUN_BY_AUTOVACUUM || run->starter == RUN_BY_AUTOVACUUM_WRAPAROUND;
 
 	t->counted = false;
+	t->unrecorded = false;
 	if (t->settling_pid != 0 && t->settles_at_exit && !at_exit)
 		return;
 	t->settling_pid = run->pid;
@@ -212,6 +213,7 @@ forget_measured(WorthTable *t)
 
 	t->worth = unknown;
 	t->counted = false;
+	t->unrecorded = false;
 	t->settling_pid = 0;
 	t->vacuumed_at = 0;
 	t->run_id = 0;
@@ -322,9 +324,19 @@ worth_tables_count(WorthTable *t, const WorthCounters *counters, double dead_sha
 	if (now > clock_after(t->scanned_at, SESSION_SETTLES_MS))
 		worth_settle(&t->worth);
 
-	/* nobody has recorded that vacuum */
+	/*
+	 * Nobody has recorded that vacuum, or it began and ended since the runs
+	 * were read: by the next time it is among them.
+	 */
 	if (t->counted && counters->vacuums > t->counters.vacuums)
+	{
+		if (!t->unrecorded)
+		{
+			t->unrecorded = true;
+			return;
+		}
 		forget_measured(t);
+	}
 	if (!t->worth.open && t->worth.clean.scans == 0 && dead_share <= WORTH_CLEAN_DEAD)
 		worth_begin_clean(&t->worth);
 	if (t->counted)

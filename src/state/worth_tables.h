@@ -55,6 +55,8 @@ typedef struct WorthTable
 	TimestampTz settled_at;		/* it has reported by then, if it does nothing
 								 * like that again */
 	bool		settles_at_exit;	/* it reports when it ends, not before */
+	bool		unrecorded;		/* the statistics tell of a vacuum that is in
+								 * no run so far */
 } WorthTable;
 
 typedef struct WorthState

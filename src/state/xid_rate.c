@@ -1,7 +1,7 @@
 /*
  * xid_rate.c
- *		How fast transaction ids and multixacts are used up, over the last
- *		hour.
+ *		How fast transaction ids, multixacts and their members are used up,
+ *		over the last hour.
  *
  * Once a minute the launcher notes what the next ones are.  Whoever asks
  * compares the oldest note with the present.  Protection: LOCK_QUEUE.
@@ -11,6 +11,7 @@
 #include "access/multixact.h"
 
 #include "server/clock.h"
+#include "server/members.h"
 #include "shmem.h"
 
 #define SAMPLE_INTERVAL_MS	60000
@@ -40,6 +41,7 @@ xid_rate_sample(TimestampTz now)
 	sample.at = now;
 	sample.next_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
 	sample.next_mxid = ReadNextMultiXactId();
+	sample.next_member = members_read().next;
 	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_EXCLUSIVE);
 	sweep_shared->xid_samples[sweep_shared->xid_samples_next] = sample;
 	sweep_shared->xid_samples_next = (sweep_shared->xid_samples_next + 1) % XID_SAMPLES;
@@ -47,7 +49,7 @@ xid_rate_sample(TimestampTz now)
 }
 
 bool
-xid_rate_measure(XidRate *rate)
+xid_rate_measure(XidRate *rate, uint64 next_member)
 {
 	XidSample	oldest;
 
@@ -68,5 +70,7 @@ xid_rate_measure(XidRate *rate)
 		return false;
 	rate->xids = U64FromFullTransactionId(ReadNextFullTransactionId()) - oldest.next_xid;
 	rate->mxids = ReadNextMultiXactId() - oldest.next_mxid;
+	/* they begin anew before 19 */
+	rate->members = (double) (MultiXactOffset) (next_member - oldest.next_member);
 	return true;
 }

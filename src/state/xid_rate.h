@@ -1,6 +1,6 @@
 /*
  * xid_rate.h
- *		How fast transaction ids are used up.
+ *		How fast transaction ids, multixacts and their members are used up.
  */
 #ifndef SWEEP_XID_RATE_H
 #define SWEEP_XID_RATE_H
@@ -17,6 +17,7 @@ typedef struct XidSample
 	TimestampTz at;				/* 0: none yet */
 	uint64		next_xid;
 	uint32		next_mxid;
+	uint64		next_member;
 } XidSample;
 
 /* For the launcher, at each round: takes a sample once a minute. */
@@ -35,9 +36,10 @@ typedef struct XidRate
 	double		seconds;
 	uint64		xids;
 	uint32		mxids;
+	double		members;
 } XidRate;
 
-/* Returns false if nothing is known for long enough. */
-extern bool xid_rate_measure(XidRate *rate);
+/* Returns false if nothing is known for long enough.  The caller has read the members (members.h). */
+extern bool xid_rate_measure(XidRate *rate, uint64 next_member);
 
 #endif							/* SWEEP_XID_RATE_H */

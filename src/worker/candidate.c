@@ -51,6 +51,18 @@ candidate_is_in_scope(const Candidate *c)
 }
 
 bool
+candidate_is_copy(const Candidate *c)
+{
+	const char *name = c->row.relname;
+
+	if (strcmp(c->row.schemaname, "repack") != 0 ||
+		(strncmp(name, "table_", 6) != 0 && strncmp(name, "log_", 4) != 0))
+		return false;
+	name = strchr(name, '_') + 1;
+	return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
+}
+
+bool
 candidate_is_due_by_inserts(const Candidate *c)
 {
 	return c->weight.due == DUE_INSERTED || c->weight.due == DUE_CHECKPOINT || c->weight.due == DUE_INSERTS_ENDED;
@@ -80,6 +92,12 @@ candidate_why_due(const Candidate *c, char *text, size_t size)
 			break;
 		case DUE_INSERTS_ENDED:
 			snprintf(text, size, "inserts have ended after " INT64_FORMAT " tuples", c->counters.ins);
+			break;
+		case DUE_AGE:
+			if ((double) c->row.xid_age * c->rules.mxid_limit >= (double) c->row.mxid_age * c->rules.xid_limit)
+				snprintf(text, size, "age %d of %d transaction IDs", c->row.xid_age, c->rules.xid_limit);
+			else
+				snprintf(text, size, "age %d of %d multixacts", c->row.mxid_age, c->rules.mxid_limit);
 			break;
 		case DUE_UNKNOWN:
 			snprintf(text, size, "statistics lost, " INT64_FORMAT " of " INT64_FORMAT " pages all-visible",

@@ -32,8 +32,9 @@ typedef enum DueReason
 	DUE_INSERTED,				/* inserted rows */
 	DUE_CHECKPOINT,				/* new pages, and a checkpoint is near */
 	DUE_INSERTS_ENDED,			/* new pages, and no more are coming */
-	DUE_UNKNOWN					/* counters lost, and the map is not
+	DUE_UNKNOWN,				/* counters lost, and the map is not
 								 * all-visible */
+	DUE_AGE						/* its oldest ids, and nothing else */
 } DueReason;
 
 /* What pg_class says.  candidates.c writes this, and the two structs below. */
@@ -81,6 +82,8 @@ typedef struct CandidateCounters
 	int64		fetched;		/* blocks so far, without indexes */
 	int64		vacuums;		/* so far */
 	int64		analyzes;		/* so far */
+	bool		unknown;		/* neither statistics nor pg_class know of any
+								 * row, as after pg_upgrade */
 	bool		history_lost;	/* the counters do not go back to a vacuum */
 	TimestampTz analyzed_at;	/* by a user (0: never) */
 	TimestampTz autoanalyzed_at;
@@ -107,6 +110,9 @@ typedef struct CandidateWeight
 	bool		uncounted;		/* it is its turn, but the table is locked */
 	bool		unreadable;		/* an error has kept its map from being
 								 * counted */
+	bool		age_due;		/* it is to be frozen, whatever it is due by */
+	bool		quiet;			/* its rows hardly change */
+	double		freeze_share;	/* of its limits: it is frozen at that age */
 } CandidateWeight;
 
 typedef struct Candidate
@@ -144,6 +150,11 @@ extern int64 candidate_min_interval_s(const Candidate *c);
 extern bool candidate_is_in_scope(const Candidate *c);
 
 /* Is it due by inserted rows alone? */
+/*
+ * Is it a table that pg_repack makes to take the place of another one, or the
+ * log of what changes meanwhile?  It names them by that one's OID.
+ */
+extern bool candidate_is_copy(const Candidate *c);
 extern bool candidate_is_due_by_inserts(const Candidate *c);
 
 /* How many rows were inserted when its indexes were cleaned last? */

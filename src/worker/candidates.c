@@ -19,6 +19,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "commands/vacuum.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"
 #include "utils/hsearch.h"
@@ -27,6 +28,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "policy/freeze.h"
 #include "rules.h"
 #include "server/compat.h"
 #include "server/table_stats.h"
@@ -36,6 +38,11 @@
 #include "worker/weigh.h"
 
 #define CANDIDATES_BLOCK	(64 * 1024) /* bytes, room for a hundred or so */
+
+/* A survey looks at about so many of the tables that nothing is known of. */
+#define UNKNOWN_LIMIT		1000
+
+static uint32 unknown_before = 0;	/* in the last survey of this worker */
 
 /* A table that has a TOAST table, with what that one inherits from it. */
 typedef struct ToastOwner
@@ -163,9 +170,17 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 		c->rules.settings.analyze_base = -1;
 }
 
+/* May it have to be frozen? */
+static bool
+is_old(const Candidate *c)
+{
+	return (double) c->row.xid_age > freeze_ahead_least() * c->rules.xid_limit ||
+		(double) c->row.mxid_age > freeze_ahead_least() * c->rules.mxid_limit;
+}
+
 /*
  * Takes the counters of the statistics.  Returns false if there are none and
- * never were any, and none were carried over.  A table may be known to have been vacuumed or analyzed
+ * never were any, none were carried over, and the table is young.  A table may be known to have been vacuumed or analyzed
  * while its counters know of neither.  Then it has lost them in a crash, by a
  * promotion or by pg_stat_reset().
  */
@@ -192,8 +207,10 @@ count(Candidate *c)
 	c->counters.history_lost = !c->row.temporary && c->row.pages > 0 && c->row.reltuples > 0 &&
 		c->counters.vacuums == 0 && c->counters.analyzes == 0 &&
 		(double) c->counters.inserted < c->row.reltuples / 2;
+	c->counters.unknown = !c->row.temporary && c->row.relkind != RELKIND_TOASTVALUE && c->row.reltuples < 0 &&
+		c->counters.analyzes == 0 && c->counters.live == 0 && c->counters.dead == 0;
 	c->counters.counted = found || c->counters.history_lost || carried_has(c->key);
-	return c->counters.counted;
+	return c->counters.counted || is_old(c);
 }
 
 static HTAB *
@@ -218,6 +235,8 @@ typedef struct ReadPass
 	MemoryContext context;		/* of what outlives a table's look */
 	MemoryContext kept;			/* of the candidates */
 	List	   *list;
+	bool		survey;			/* all tables are looked at for a worker */
+	uint32		unknown;		/* tables that nothing is known of, so far */
 	HTAB	   *toast_owners;	/* filled by the first pass */
 	DatabaseSettings *settings; /* what sweep.set() has set */
 } ReadPass;
@@ -260,6 +279,21 @@ is_table(char relkind)
 	return relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW || relkind == RELKIND_TOASTVALUE;
 }
 
+/*
+ * Of tables that no row is known of, each survey looks at another part.  Those
+ * that are read or written have counters, and so are looked at each time.
+ */
+static bool
+has_its_turn(ReadPass *pass, const Candidate *c)
+{
+	uint32		survey = (uint32) (GetCurrentTransactionStartTimestamp() / 1000);
+
+	if (!pass->survey || !c->counters.unknown)
+		return false;
+	pass->unknown++;
+	return murmurhash32(c->key.relid ^ survey) % (1 + unknown_before / UNKNOWN_LIMIT) == 0;
+}
+
 /* Looks at one row of pg_class, if it is a table with statistics. */
 static void
 read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
@@ -291,7 +325,7 @@ read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 	}
 	c->rules.own = own;
 	fill(c, form, opts, user_catalog);
-	if (!count(c))
+	if (!count(c) && !has_its_turn(pass, c))
 		return;
 	candidate_weigh(c, &pass->w);
 	if (pass->visit == NULL || pass->visit(c, form, pass->arg))
@@ -322,10 +356,10 @@ read_pass(ReadPass *pass, Relation rel)
 	MemoryContextDelete(table);
 }
 
-List *
-candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg)
+static List *
+collect(bool catalogs_only, bool survey, CandidateVisitor visit, void *arg)
 {
-	ReadPass	pass = {.catalogs_only = catalogs_only,.visit = visit,.arg = arg,.context = CurrentMemoryContext};
+	ReadPass	pass = {.catalogs_only = catalogs_only,.survey = survey,.visit = visit,.arg = arg,.context = CurrentMemoryContext};
 	Relation	rel;
 
 	/* there may be a million, so the context must not round sizes up */
@@ -344,7 +378,15 @@ candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg)
 
 	table_close(rel, AccessShareLock);
 	hash_destroy(pass.toast_owners);
+	if (survey)
+		unknown_before = pass.unknown;
 	return pass.list;
+}
+
+List *
+candidates_collect(bool catalogs_only, CandidateVisitor visit, void *arg)
+{
+	return collect(catalogs_only, false, visit, arg);
 }
 
 List *
@@ -355,7 +397,7 @@ candidates_read(bool catalogs_only, CandidateVisitor visit, void *arg)
 
 	StartTransactionCommand();
 	MemoryContextSwitchTo(context);
-	list = candidates_collect(catalogs_only, visit, arg);
+	list = collect(catalogs_only, !catalogs_only, visit, arg);
 	CommitTransactionCommand();
 	MemoryContextSwitchTo(context);
 	return list;
@@ -403,7 +445,7 @@ read_one(DecisionKey key, Relation rel, DatabaseSettings *settings)
 		c->rules.own = table_settings_by_oid(settings, c->rules.settings_of);
 		opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
 		fill(c, form, opts ? opts : c->rules.opts, user_catalog);
-		if (!count(c))
+		if (!count(c) && !c->counters.unknown)
 			c = NULL;
 	}
 	ReleaseSysCache(tuple);
@@ -517,7 +559,7 @@ read_again(Candidate *c, bool first)
 bool
 candidate_refresh(Candidate *c)
 {
-	return candidate_is_there(c) && c->counters.counted;
+	return candidate_is_there(c) && (c->counters.counted || c->weight.age_due);
 }
 
 bool

@@ -16,12 +16,9 @@
 #include "access/transam.h"
 #include "access/visibilitymap.h"
 #include "access/xact.h"
-#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
-#include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -126,6 +123,24 @@ add_indexes(TrialCost *cost, const TrialHeap *heap, Relation rel)
 	list_free(indexes);
 }
 
+/* An aggressive vacuum also reads what is all-visible and not frozen, and freezes it. */
+static void
+add_unfrozen(TrialCost *cost, const TrialHeap *heap, Relation rel)
+{
+	BlockNumber visible;
+	BlockNumber frozen;
+	double		pages;
+
+	visibilitymap_count(rel, &visible, &frozen);
+	pages = (double) visible - (double) Min(frozen, visible);
+	cost->cleaned += pages;
+	cost->scanned += pages;
+	cost->least_read += pages * (1 - heap->resident);
+	cost->most_read += pages * (1 - heap->resident);
+	cost->least_dirtied += pages * (1 - heap->dirty);
+	cost->most_dirtied += pages * (1 - heap->dirty);
+}
+
 static TrialRange
 range(double least, double most)
 {
@@ -188,6 +203,8 @@ note(const Candidate *c, const Verdict *verdict, Relation rel)
 
 	if (indexes)
 		add_indexes(&cost, &heap, rel);
+	if (verdict->catch_up)
+		add_unfrozen(&cost, &heap, rel);
 	moment.horizon = horizon_of_database(c->key.dboid, c->row.catalog_horizon);
 	moment.next_xid = ReadNextFullTransactionId();
 	run = as_run(&cost, pages, indexes);
@@ -206,18 +223,6 @@ typedef struct DryRun
 	bool		locked;
 } DryRun;
 
-/* Is the table locked so that VACUUM would skip it?  Core's may be at work there. */
-static bool
-is_locked(Oid relid)
-{
-	LOCKTAG		tag;
-	int			count;
-
-	SET_LOCKTAG_RELATION(tag, IsSharedRelation(relid) ? InvalidOid : MyDatabaseId, relid);
-	(void) GetLockConflicts(&tag, ShareUpdateExclusiveLock, &count);
-	return count > 0;
-}
-
 static void
 look(void *arg)
 {
@@ -226,7 +231,8 @@ look(void *arg)
 	Relation	rel;
 
 	StartTransactionCommand();
-	rel = is_locked(dry->c->key.relid) ? NULL : peek_open(dry->c->key.relid);
+	/* VACUUM would skip it then.  Core's may be at work there */
+	rel = statement_must_wait(dry->c->key.relid, ShareUpdateExclusiveLock) ? NULL : peek_open(dry->c->key.relid);
 	dry->locked = rel == NULL;
 	if (rel != NULL)
 	{

@@ -41,7 +41,7 @@
 #include "settings.h"
 #include "state/ledger.h"
 #include "worker/remember.h"
-#include "worker/table_vacuum.h"
+#include "worker/table_analyze.h"
 
 /*
  * An ANALYZE locks no more partitions than this: a small part of the lock
@@ -195,12 +195,13 @@ tree_above(Forest *forest, Oid relid)
  * of its own.
  */
 static void
-add_partition(Forest *forest, Oid relid, const PartitionTreeLeaf *leaf, bool foreign)
+add_partition(Forest *forest, Oid relid, const PartitionTreeLeaf *leaf, bool foreign, bool followed)
 {
 	for (Tree *tree = tree_above(forest, relid); tree != NULL; tree = tree_above(forest, tree->relid))
 	{
 		tree->table->partitions++;
 		tree->table->foreign |= foreign;
+		tree->table->followed |= followed;
 		if (leaf)
 			partition_tree_add_leaf(&tree->sums, leaf);
 	}
@@ -229,7 +230,7 @@ add_quiet_partition(Forest *forest, Oid relid)
 	if (leaf.reltuples < 0 && relkind == RELKIND_RELATION)
 		(void) peek(relid, count_pages_as_rows, &leaf);
 	add_partition(forest, relid, relkind == RELKIND_PARTITIONED_TABLE ? NULL : &leaf,
-				  relkind == RELKIND_FOREIGN_TABLE);
+				  relkind == RELKIND_FOREIGN_TABLE, false);
 }
 
 static void
@@ -261,7 +262,7 @@ partitioned_table_begin(void)
 	MemoryContext context = CurrentMemoryContext;
 	Forest	   *forest;
 
-	if (!sweep_analyze_partitioned)
+	if (sweep_analyze_scope == ANALYZE_OFF)
 		return NULL;
 	forest = palloc0(sizeof(Forest));
 	StartTransactionCommand();
@@ -291,13 +292,14 @@ partitioned_table_look(Forest *forest, const Candidate *c)
 	};
 	Branch	   *branch;
 
-	if (forest == NULL || forest->branches == NULL)
+	/* what nobody has counted is a quiet partition */
+	if (forest == NULL || forest->branches == NULL || !c->counters.counted)
 		return;
 	branch = hash_search(forest->branches, &c->key.relid, HASH_FIND, NULL);
 	if (branch == NULL)
 		return;
 	branch->counted = true;
-	add_partition(forest, c->key.relid, &leaf, false);
+	add_partition(forest, c->key.relid, &leaf, false, table_analyze_is_followed(c));
 }
 
 static void
@@ -347,17 +349,20 @@ partitioned_table_end(Forest *forest)
 DecisionKind
 partitioned_table_verdict(const PartitionedTable *table)
 {
-	Decision	known;
+	Decision	known = {.kind = DECISION_NONE};
 
 	if (!table->due)
 		return DECISION_BELOW_THRESHOLD;
 	if (!candidate_is_in_scope(&table->candidate))
 		return DECISION_OUT_OF_SCOPE;
 	if (decision_get(table->candidate.key, &known) && clock_now() < known.not_before &&
-		!(known.kind == DECISION_WOULD_ANALYZE && sweep_mode == SWEEP_ACT))
+		!(known.kind == DECISION_WOULD_ANALYZE && sweep_mode == SWEEP_ACT) &&
+		!(known.kind == DECISION_ANALYZE_LATER && !table->followed))
 		return known.kind;
 	if (table->foreign || table->partitions > PARTITIONS_LIMIT)
 		return DECISION_NOT_ANALYZED;
+	if (table->followed && known.kind != DECISION_ANALYZE_LATER)
+		return DECISION_ANALYZE_LATER;
 	return sweep_mode == SWEEP_ACT ? DECISION_NONE : DECISION_WOULD_ANALYZE;
 }
 
@@ -367,12 +372,13 @@ partitioned_table_remember(const PartitionedTable *table)
 	DecisionKind kind = partitioned_table_verdict(table);
 	Decision	known;
 
-	if (kind != DECISION_WOULD_ANALYZE && kind != DECISION_NOT_ANALYZED)
+	if (kind != DECISION_WOULD_ANALYZE && kind != DECISION_NOT_ANALYZED && kind != DECISION_ANALYZE_LATER)
 		return kind == DECISION_NONE;
 	if (!decision_get(table->candidate.key, &known) || known.kind != kind ||
 		clock_now() >= known.not_before)
 		remember_wait(&table->candidate, kind,
-					  kind == DECISION_WOULD_ANALYZE ? RECHECK_OBSERVED_MS : RECHECK_MS);
+					  kind == DECISION_WOULD_ANALYZE ? RECHECK_OBSERVED_MS :
+					  kind == DECISION_ANALYZE_LATER ? ANALYZE_FOLLOWED_MS : RECHECK_MS);
 	return false;
 }
 
@@ -467,6 +473,6 @@ partitioned_table_analyze(PartitionedTable *table)
 		snprintf(reason, sizeof(reason), "changes in partitions " INT64_FORMAT " > %.0f",
 				 c->counters.mod, c->weight.thresholds.analyze);
 	c->decision = decision_get(c->key, &known) ? &known : NULL;
-	table_analyze(c, reason, table->counted, state == TREE_LOCKED);
+	table_analyze_partitioned(c, reason, table->counted, state == TREE_LOCKED);
 	c->decision = NULL;
 }

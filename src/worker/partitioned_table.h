@@ -22,6 +22,7 @@ typedef struct PartitionedTable
 	int64		counted;		/* changes that an ANALYZE now would see */
 	int			partitions;		/* at all levels */
 	bool		foreign;		/* some partitions are foreign tables */
+	bool		followed;		/* new pages of some are followed */
 } PartitionedTable;
 
 typedef struct Forest Forest;
@@ -30,7 +31,7 @@ typedef struct Forest Forest;
  * Finds all of this database in a survey, which looks at each candidate in
  * between.  The result is in the current memory context.  Begin and end have
  * transactions of their own.  Forest is NULL, and the list empty, when
- * sweep.analyze_partitioned is off.
+ * sweep.analyze_scope is off.
  */
 extern Forest *partitioned_table_begin(void);
 extern void partitioned_table_look(Forest *forest, const Candidate *c);

@@ -7,10 +7,13 @@
  */
 #include "worker/remember.h"
 
+#include "miscadmin.h"
+#include "storage/procarray.h"
 #include "utils/timestamp.h"
 
 #include "policy/backoff.h"
 #include "policy/insert.h"
+#include "policy/min_interval.h"
 #include "rules.h"
 #include "server/clock.h"
 #include "server/horizon.h"
@@ -33,11 +36,16 @@
  */
 #define BESIDE_DISTANCE			500
 #define BESIDE_FREE_MS			5
+#define ANALYZE_FAILED_BACKOFF_MS	(10 * 60 * 1000)
 #define UNCOUNTED_BACKOFF_MS	(60 * 1000)
 #define FAILED_BACKOFF_MS		(60 * 1000)
 #define FAILED_BACKOFF_MAX_MS	(60 * 60 * 1000)
+#define INDEX_BACKOFF_MAX_MS	(24 * 60 * 60 * 1000)	/* each reads the whole
+														 * table */
 #define TOOK_LIMIT_MS			(10 * 1000)
 #define CATCH_UP_BACKOFF_MS		(10 * 60 * 1000)
+#define RELOAD_US				50	/* of a session, about */
+#define STAYED_OLD_DISTANCE		100 /* times what it took */
 
 static Decision
 new_decision(const Candidate *c, DecisionKind kind)
@@ -281,6 +289,7 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 	m->inserted = before->counters.inserted;
 	m->changed = before->counters.changed;
 	m->eager = verdict->eager;
+	m->frozen = verdict->eager && (verdict->catch_up || m->frozen);
 	if (candidate_is_due_by_inserts(before))
 	{
 		remember_reads(m, verdict, run);
@@ -311,6 +320,34 @@ note_map(Candidate *after, const Verdict *verdict, int64 pages)
 	m->counted_changes = after->counters.inserted + after->counters.changed;
 }
 
+/*
+ * How long is the table left alone after a vacuum that took so long?  Not as
+ * long as sweep.min_interval if that was short.  Each session of the database
+ * that uses the table loads its description again, which counts as well.  New
+ * rows have rules of their own.
+ */
+static int64
+interval_after(const Candidate *c, const Candidate *before, int64 took_us)
+{
+	pg_atomic_uint64 *shared = &sweep_shared->short_vacuums_until;
+	int64		ms = 1000 * candidate_min_interval_s(c);
+	uint64		taken = pg_atomic_read_u64(shared);
+	int64		until;
+	int64		wait_us;
+
+	if (sweep_min_interval_s >= 0 || c->row.lane == LANE_CATALOG ||
+		(before->weight.due != DUE_DEAD && before->weight.due != DUE_AGE) ||
+		(c->rules.own && c->rules.own->is_set[TABLE_MIN_INTERVAL]))
+		return ms;
+	took_us += RELOAD_US * CountDBBackends(MyDatabaseId);
+	do
+	{
+		until = (int64) taken;
+		wait_us = min_interval_short_us(&until, clock_now(), took_us, 1000 * ms);
+	} while (!pg_atomic_compare_exchange_u64(shared, &taken, (uint64) until));
+	return wait_us / 1000;
+}
+
 void
 remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *estimate,
 			   const VacuumMoment *moment)
@@ -324,6 +361,7 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	after.memory.late_pages = c->memory.late_pages;
 	note_map(&after, verdict, estimate->pages);
 	after.trial.on = true;
+	after.trial.aged = c->trial.aged || verdict->catch_up;
 	after.trial.vacuums = c->counters.vacuums;
 	after.trial.dead = c->trial.dead + c->counters.dead;
 	after.trial.ins = c->trial.ins + c->counters.ins;
@@ -343,7 +381,7 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 
 	d = new_decision(&after, DECISION_OBSERVED);
 	d.would_vacuum_at = would_vacuum_since(c);
-	d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+	d.not_before = clock_after(d.last_at, interval_after(c, c, min_interval_estimate_us((double) (estimate->used.blks_hit + estimate->used.blks_read))));
 	d.horizon = moment->next_xid;
 	d.horizon_then = moment->horizon;
 	d.follow_at = clock_after(d.last_at, INSERT_FOLLOW_MS);
@@ -359,6 +397,14 @@ static bool
 was_not_counted(const Candidate *before, const Candidate *after, const RunRecord *run)
 {
 	return run->command == RUN_VACUUM && after->counters.vacuums == before->counters.vacuums;
+}
+
+/* Was the table to be frozen, and is as old as before? */
+static bool
+stayed_old(const Candidate *before, const Candidate *after, const RunRecord *run)
+{
+	return run->command == RUN_VACUUM && before->weight.age_due &&
+		before->row.frozenxid == after->row.frozenxid && before->row.minmxid == after->row.minmxid;
 }
 
 /*
@@ -385,12 +431,16 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		if (run->command == RUN_VACUUM)
 		{
 			remember_vacuum(&after.memory, before, verdict, run);
+			after.memory.lost = 0;
+			if (!verdict->options.keep_indexes)
+				after.memory.lost_in_indexes = 0;
 			pg_atomic_fetch_add_u64(&sweep_shared->late_pages,
 									Max(after.memory.late_pages - c->memory.late_pages, 0));
 			insert_rules_take_again(&after);
 		}
 		d = new_decision(&after, held_back ? DECISION_HELD_BACK : kind);
-		d.not_before = clock_after(d.last_at, 1000 * candidate_min_interval_s(c));
+		d.not_before = clock_after(d.last_at, run->command == RUN_ANALYZE ? 1000 * candidate_min_interval_s(c) :
+								   interval_after(c, before, run->ended_at - run->started_at + (int64) (1000 * moment->beside_ms)));
 		rest = clock_after(d.last_at, (int64) (BESIDE_DISTANCE * Max(moment->beside_ms - BESIDE_FREE_MS, 0)));
 		d.not_before = Max(d.not_before, rest);
 		if (run->command == RUN_ANALYZE)
@@ -407,6 +457,9 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		 * once the horizon has passed them.
 		 */
 		d.follow_at = Max(clock_after(d.last_at, INSERT_FOLLOW_MS), rest);
+		if (stayed_old(before, c, run))
+			d.memory.catch_up_after = Max(clock_after(d.last_at, CATCH_UP_BACKOFF_MS),
+										  clock_after(d.last_at, STAYED_OLD_DISTANCE * ((run->ended_at - run->started_at) / 1000)));
 		if (was_not_counted(before, c, run))
 		{
 			d.ins_follow = -1;
@@ -420,6 +473,11 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		return;
 	}
 
+	/* an error there comes again, and time may run out there again */
+	after.memory.lost_in_indexes = !verdict->in_indexes ? 0 :
+		Min(after.memory.lost_in_indexes + (run->outcome == RUN_FAILED ? LOST_VACUUMS : 1), LOST_VACUUMS);
+	if (run->outcome == RUN_CANCELLED && verdict->gave_way)
+		after.memory.lost = Min(after.memory.lost + 1, LOST_VACUUMS);
 	if (run->outcome == RUN_SKIPPED)
 	{
 		kind = DECISION_LOCKED;
@@ -449,8 +507,11 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 	{
 		kind = DECISION_FAILED;
 		base_ms = FAILED_BACKOFF_MS;
-		max_ms = FAILED_BACKOFF_MAX_MS;
+		max_ms = verdict->in_indexes ? INDEX_BACKOFF_MAX_MS : FAILED_BACKOFF_MAX_MS;
 	}
+	/* freezing goes on at once, without the indexes */
+	if (before->weight.age_due && table_memory_leaves_indexes(&after.memory))
+		base_ms = max_ms = LOCKED_BACKOFF_MS;
 
 	d = new_decision(&after, kind);
 	d.failures = 1;
@@ -458,4 +519,28 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 		d.failures = Min(c->decision->failures + 1, 100);
 	d.not_before = clock_after(d.last_at, backoff_ms(base_ms, max_ms, d.failures));
 	decision_put(&d);
+}
+
+void
+remember_analyze_after(const Candidate *c, int64 wait_ms)
+{
+	Decision	d;
+
+	if (!decision_get(c->key, &d))
+	{
+		d = new_decision(c, DECISION_BELOW_THRESHOLD);
+		d.mentioned = false;
+	}
+	d.memory.analyze_after = clock_after(clock_now(), wait_ms);
+	decision_put(&d);
+}
+
+void
+remember_analyze(const Candidate *c, const RunRecord *run)
+{
+	int64		wait_ms = Max(1000 * candidate_min_interval_s(c), ANALYZE_DISTANCE * ((run->ended_at - run->started_at) / 1000));
+
+	if (run->outcome == RUN_FAILED || run->outcome == RUN_CANCELLED)
+		wait_ms = Max(wait_ms, ANALYZE_FAILED_BACKOFF_MS);
+	remember_analyze_after(c, wait_ms);
 }

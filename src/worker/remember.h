@@ -56,4 +56,13 @@ extern void remember_run(const Candidate *after, const Candidate *before,
 extern void remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *estimate,
 						   const VacuumMoment *moment);
 
+/*
+ * Decides when an ordinary table may be analyzed again.  What was decided about
+ * its vacuums stays.
+ */
+extern void remember_analyze(const Candidate *c, const RunRecord *run);
+
+/* It may be analyzed after that time. */
+extern void remember_analyze_after(const Candidate *c, int64 wait_ms);
+
 #endif							/* SWEEP_REMEMBER_H */

@@ -14,10 +14,12 @@
 #include "worker/statement.h"
 
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "commands/defrem.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/lock.h"
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "utils/builtins.h"
@@ -211,6 +213,17 @@ statement_try_call(void (*call) (void *arg), void *arg, Oid relid, const char *d
 	}
 	PG_END_TRY();
 	return sqlstate;
+}
+
+bool
+statement_must_wait(Oid relid, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+	int			count;
+
+	SET_LOCKTAG_RELATION(tag, IsSharedRelation(relid) ? InvalidOid : MyDatabaseId, relid);
+	pfree(GetLockConflicts(&tag, mode, &count));
+	return count > 0;
 }
 
 bool

@@ -7,6 +7,7 @@
 
 #include "postgres.h"
 #include "nodes/parsenodes.h"
+#include "storage/lockdefs.h"
 
 /* How one VACUUM of a table differs from the usual. */
 typedef struct StatementOptions
@@ -36,6 +37,9 @@ extern VacuumStmt *statement_database_stats(void);
  * logged.
  */
 extern int	statement_try(VacuumStmt *stmt, const char *what);
+
+/* Does anybody hold a lock on the table for which that one would have to wait? */
+extern bool statement_must_wait(Oid relid, LOCKMODE mode);
 
 /* Was the last one cancelled while somebody waited for its table? */
 extern bool statement_gave_way(void);

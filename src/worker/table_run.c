@@ -123,10 +123,12 @@ apply_table_settings(const AutoVacOpts *opts, const Verdict *verdict)
 		table_run_force_int("vacuum_freeze_min_age", opts->freeze_min_age);
 	else if (verdict->eager)
 		table_run_force_int("vacuum_freeze_min_age", 0);
-	if (opts && opts->freeze_table_age >= 0)
-		table_run_force_int("vacuum_freeze_table_age", opts->freeze_table_age);
-	else if (verdict->catch_up)
+	else if (verdict->min_age > 0)
+		table_run_force_int("vacuum_freeze_min_age", Min(vacuum_freeze_min_age, verdict->min_age));
+	if (verdict->catch_up)
 		table_run_force_int("vacuum_freeze_table_age", 0);
+	else if (opts && opts->freeze_table_age >= 0)
+		table_run_force_int("vacuum_freeze_table_age", opts->freeze_table_age);
 	if (opts && opts->multixact_freeze_min_age >= 0)
 		table_run_force_int("vacuum_multixact_freeze_min_age", opts->multixact_freeze_min_age);
 	else if (verdict->eager)

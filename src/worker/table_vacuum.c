@@ -1,7 +1,7 @@
 /*
  * table_vacuum.c
- *		One vacuum or analyze of one table by a worker: the command, the
- *		record, and what follows from it.
+ *		One vacuum of one table by a worker: the command, the record, and what
+ *		follows from it.
  */
 #include "worker/table_vacuum.h"
 
@@ -10,8 +10,10 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_database.h"
+#include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/backend_status.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -29,19 +31,6 @@
 #include "worker/remember.h"
 #include "worker/statement.h"
 #include "worker/table_run.h"
-
-/*
- * ANALYZE of a partitioned table waits for locks on its partitions while it
- * holds others.  So it must not wait long.
- */
-#define ANALYZE_LOCK_TIMEOUT_MS	100
-
-/*
- * It also holds the horizon of its database for as long as it takes, which may
- * be long where a function is called for each row of its sample.  Autovacuum
- * does not analyze such tables at all, so it must not be long.
- */
-#define ANALYZE_LIMIT_MS	(30 * 1000)
 
 static void
 log_run(const Candidate *c, const RunRecord *run, const char *reason)
@@ -126,6 +115,15 @@ table_vacuum_moved_oldest(void)
 	return moved;
 }
 
+/* Where this process's last VACUUM ended.  With track_activities off nothing tells. */
+static bool
+was_at_indexes(void)
+{
+	int64		phase = MyBEEntry->st_progress_param[PROGRESS_VACUUM_PHASE];
+
+	return phase == PROGRESS_VACUUM_PHASE_VACUUM_INDEX || phase == PROGRESS_VACUUM_PHASE_INDEX_CLEANUP;
+}
+
 RunOutcome
 table_vacuum(Candidate *c, const Verdict *verdict)
 {
@@ -140,17 +138,24 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	Verdict		done = *verdict;
 	MemoryContext context = CurrentMemoryContext;
 
+	/*
+	 * VACUUM would wait up to 5 s for the lock that cuts the file, while it
+	 * holds its own.
+	 */
+	if (verdict->requested_by == NULL && statement_must_wait(c->key.relid, AccessExclusiveLock))
+		done.options.keep_size = true;
 	describe_reason(c, verdict, reason);
-	worker_slot_vacuums(dead_ratio(c));
+	worker_slot_vacuums(dead_ratio(c), table_memory_is_patient(&c->memory));
 	table_run_begin(c, RUN_VACUUM, reason, verdict, -1);
 	pin_wait_begin(verdict->catch_up);
 	sqlstate = statement_try(statement_vacuum(c->key.relid, c->row.schemaname, c->row.relname,
-											  &verdict->options), c->row.relname);
+											  &done.options), c->row.relname);
 	/* as it was before the vacuum had its locks: see log.c */
 	SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
 	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
 	done.gave_way = statement_gave_way();
 	recorded = table_run_end(&run);
+	done.in_indexes = recorded && sqlstate != 0 && was_at_indexes();
 	/* a run takes at least as long as the processor time that it uses */
 	if (recorded)
 		moment.beside_ms = Max(clock_cpu_ms() - cpu_ms - (double) (run.ended_at - run.started_at) / 1000, 0);
@@ -169,48 +174,4 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	remember_run(c, &before, &done, &run, &moment);
 	pgstat_report_stat(true);
 	return (RunOutcome) run.outcome;
-}
-
-static void
-log_analyze(const Candidate *c, const RunRecord *run, const char *reason)
-{
-	int			min_ms = compat_log_analyze_min_duration();
-
-	if (run->outcome == RUN_DONE && min_ms >= 0 &&
-		run->ended_at - run->started_at >= (int64) min_ms * 1000)
-		ereport(LOG,
-				(errmsg_internal("automatic analyze of table \"%s.%s.%s\": %s; elapsed: %.2f s",
-								 table_run_database(), c->row.schemaname, c->row.relname, reason,
-								 (run->ended_at - run->started_at) / 1000000.0)));
-}
-
-void
-table_analyze(const Candidate *c, const char *reason, int64 partition_changes, bool locked)
-{
-	VacuumMoment moment = moment_before(c);
-	TimestampTz began = GetCurrentTimestamp();
-	Verdict		verdict = {0};
-	RunRecord	run;
-	bool		recorded = false;
-	int			sqlstate = 0;
-
-	if (!locked)
-	{
-		table_run_begin(c, RUN_ANALYZE, reason, &verdict, partition_changes);
-		table_run_force_int("lock_timeout", ANALYZE_LOCK_TIMEOUT_MS);
-		statement_limit(ANALYZE_LIMIT_MS);
-		sqlstate = statement_try(statement_analyze(c->key.relid, c->row.schemaname, c->row.relname),
-								 c->row.relname);
-		statement_limit(0);
-		SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
-		recorded = table_run_end(&run);
-		if (worker_slot_is_stopped())
-			return;
-	}
-	if (recorded)
-		log_analyze(c, &run, reason);
-	else
-		table_run_record_unbegun(c, RUN_ANALYZE, reason, began, sqlstate, &run);
-	remember_run(c, c, &verdict, &run, &moment);
-	pgstat_report_stat(true);
 }

@@ -1,6 +1,6 @@
 /*
  * table_vacuum.h
- *		One vacuum or analyze of one table by a worker.
+ *		One vacuum of one table by a worker.
  */
 #ifndef SWEEP_TABLE_VACUUM_H
 #define SWEEP_TABLE_VACUUM_H
@@ -21,13 +21,5 @@ extern RunOutcome table_vacuum(Candidate *c, const Verdict *verdict);
  * database on?
  */
 extern bool table_vacuum_moved_oldest(void);
-
-/*
- * Does the same for the ANALYZE of a partitioned table.  partition_changes is
- * as in RunRecord.  locked says that a lock that it needs is known to be
- * taken.  Then the run is recorded as skipped.
- */
-extern void table_analyze(const Candidate *c, const char *reason, int64 partition_changes,
-						  bool locked);
 
 #endif							/* SWEEP_TABLE_VACUUM_H */

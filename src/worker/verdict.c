@@ -21,10 +21,19 @@
 #include "state/hold.h"
 #include "state/trial.h"
 
+#define NEAR_LIMIT	0.85		/* of the age at which autovacuum freezes */
+
 static FullTransactionId
 horizon_now(bool catalog, void *arg)
 {
 	return horizon_of_database(((const Candidate *) arg)->key.dboid, catalog);
+}
+
+/* Would autovacuum have to freeze the table soon? */
+static bool
+is_near_limit(const Candidate *c)
+{
+	return c->row.xid_age > NEAR_LIMIT * c->rules.xid_limit || c->row.mxid_age > NEAR_LIMIT * c->rules.mxid_limit;
 }
 
 /* Does what was decided earlier still hold? */
@@ -47,10 +56,24 @@ must_wait(const Candidate *c)
 	moment.vacuumed_at = c->counters.vacuumed_at;
 	moment.vacuums = c->counters.vacuums;
 	moment.fit_pages = pg_atomic_read_u32(&sweep_shared->fit_pages);
-	/* the counters are lost, so only the time counts */
-	if (c->weight.due == DUE_UNKNOWN)
+
+	/*
+	 * Near the limit the minimum interval is no reason to wait.  A vacuum
+	 * that did not make the table younger has put its age off (stayed_old).
+	 */
+	if (c->weight.due == DUE_AGE && d.kind == DECISION_VACUUMED && is_near_limit(c))
+		return false;
+	/* what ended at the indexes is not in the way of freezing without them */
+	if (c->weight.age_due && table_memory_leaves_indexes(&c->memory) &&
+		(d.kind == DECISION_FAILED || d.kind == DECISION_CANCELLED))
+		return false;
+	/* the counters are lost, or do not matter, so only the time counts */
+	if (c->weight.due == DUE_UNKNOWN || c->weight.due == DUE_AGE)
 		return moment.now < d.not_before &&
 			!(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
+	/* rows that cannot be removed yet do not keep others from being frozen */
+	if (c->weight.age_due && moment.now >= d.not_before)
+		return false;
 	/* whether a checkpoint is near was settled when the table was weighed */
 	moment.checkpoint_ms = c->weight.due == DUE_CHECKPOINT ? 0 : PG_INT64_MAX;
 	/* the table is due by what its thresholds are now */
@@ -91,8 +114,19 @@ pace(const Candidate *c)
 }
 
 /*
- * How is the table vacuumed?  If it is due by new rows only, its file is not
- * cut, because that would lock out those who extend it.  Indexes that are
+ * May the file be cut at its end?  That takes an AccessExclusiveLock, which
+ * standbys replay: it ends their queries of the table, or keeps them waiting.
+ * If the table is due by new rows only, it would lock out those who extend it.
+ * vacuum_truncate is obeyed in any case: VACUUM does that.
+ */
+static bool
+keeps_size(const Candidate *c)
+{
+	return standbys_can_conflict() || candidate_is_due_by_inserts(c);
+}
+
+/*
+ * How is the table vacuumed?  Indexes that are
  * read whole at every cleanup are left out as well.  If some index needs a
  * cleanup, that is so only until core would have come by.
  */
@@ -101,19 +135,23 @@ plan(const Candidate *c, Verdict *v)
 {
 	const TableMemory *m = &c->memory;
 
+	v->catch_up = c->weight.age_due;
+	v->min_age = c->weight.age_due ? (int) freeze_ahead_min_age(c->rules.xid_limit) : 0;
+	v->options.keep_size = keeps_size(c);
+	v->options.keep_indexes = c->weight.age_due && table_memory_leaves_indexes(m);
 	if (c->row.lane == LANE_CATALOG)
 	{
-		v->yields = PACER_YIELDS_NOT;
+		v->yields = c->weight.due == DUE_AGE ? PACER_YIELDS : PACER_YIELDS_NOT;
 		return;
 	}
 	v->yields = yields(c);
 	v->eager = !standbys_can_conflict() &&
 		table_switch(c->rules.own, TABLE_EAGER_FREEZE, sweep_eager_freeze) &&
-		freeze_eagerly(m->eager, c->counters.inserted - (m->vacuumed ? m->inserted : 0),
-					   c->counters.changed - (m->vacuumed ? m->changed : 0));
-	v->catch_up = v->eager && clock_now() >= m->catch_up_after &&
+		(freeze_eagerly(m->eager, c->counters.inserted - (m->vacuumed ? m->inserted : 0),
+						c->counters.changed - (m->vacuumed ? m->changed : 0)) ||
+		 (c->weight.age_due && c->weight.quiet));
+	v->catch_up |= v->eager && clock_now() >= m->catch_up_after &&
 		freeze_catches_up(m->unfrozen_pages, m->cold_pages, NBuffers);
-	v->options.keep_size = candidate_is_due_by_inserts(c);
 	v->pace = pace(c);
 
 	/*
@@ -123,7 +161,7 @@ plan(const Candidate *c, Verdict *v)
 	 */
 	v->options.all_indexes = candidate_is_due_by_inserts(c) && m->counted_vacuums >= 0 &&
 		m->read_again > 0 && m->read_again >= m->index_pages;
-	v->options.keep_indexes = !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
+	v->options.keep_indexes |= !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
 		(!m->needs_cleanup || (double) (c->counters.inserted - candidate_cleaned_at(c)) <= c->weight.core_insert);
 }
 
@@ -151,6 +189,8 @@ verdict_about(const Candidate *c)
 		v.kind = DECISION_DISABLED;
 	else if (c->row.temporary)
 		v.kind = DECISION_TEMPORARY;
+	else if (candidate_is_copy(c) && !c->weight.age_due)
+		v.kind = DECISION_COPY;
 	else if (must_wait(c))
 	{
 		v.kind = c->decision->kind;

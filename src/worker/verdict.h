@@ -20,6 +20,8 @@ typedef struct Verdict
 	/* how it is vacuumed */
 	bool		eager;			/* freeze all that can be frozen */
 	bool		catch_up;		/* and also what is all-visible already */
+	int			min_age;		/* if not eager: freeze what is older, unless
+								 * the settings say sooner (0: go by these) */
 	PacerYields yields;			/* does it give way to users who wait? */
 	double		pace;			/* where they do not: the rate to begin with,
 								 * bytes/s, or PACE_OF_USERS (0: it does not
@@ -30,6 +32,8 @@ typedef struct Verdict
 								 * had pinned */
 	bool		gave_way;		/* it was cancelled while somebody waited for
 								 * its lock */
+	bool		in_indexes;		/* it failed, or was cancelled, while it was
+								 * at the indexes */
 } Verdict;
 
 /* Says what is to be done, and changes nothing.  For views as well. */

@@ -10,6 +10,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/multixact.h"
 #include "access/visibilitymap.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -21,11 +22,13 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "policy/freeze.h"
 #include "policy/garbage.h"
 #include "policy/insert.h"
 #include "rules.h"
 #include "server/clock.h"
 #include "server/compat.h"
+#include "server/horizon.h"
 #include "server/next_checkpoint.h"
 #include "server/peek.h"
 #include "server/residency.h"
@@ -39,6 +42,9 @@
 
 /* A count of the map is good until this share of the table has changed. */
 #define COUNT_AGAIN			0.05
+
+/* A table is quiet if no more of its rows have changed since its last vacuum. */
+#define QUIET_SHARE			0.01
 
 static TimestampTz
 last_looked_at(void)
@@ -63,6 +69,14 @@ weighing_is_by_worker(void)
 	by_worker = true;
 }
 
+static int64
+age_of_horizon(bool catalog)
+{
+	FullTransactionId horizon = horizon_of_database(MyDatabaseId, catalog);
+
+	return (int64) (U64FromFullTransactionId(ReadNextFullTransactionId()) - U64FromFullTransactionId(horizon));
+}
+
 void
 weighing_begin(Weighing *w)
 {
@@ -78,6 +92,9 @@ weighing_begin(Weighing *w)
 	/* a time to come means that the clock was set back since */
 	if (db && db->stat_reset_timestamp <= w->now)
 		w->history_begins = Max(w->history_begins, db->stat_reset_timestamp);
+	for (int catalog = 0; catalog < 2; catalog++)
+		w->horizon_age[catalog] = age_of_horizon(catalog);
+	w->mxid_horizon_age = (int32) (ReadNextMultiXactId() - GetOldestMultiXactId());
 	w->carried = carried_is_known(MyDatabaseId, db ? db->stat_reset_timestamp : 0);
 }
 
@@ -233,7 +250,9 @@ count_map(Candidate *c)
 static bool
 is_followed(const Candidate *c)
 {
-	return c->weight.ins_follow >= 0 && (double) c->counters.ins > c->weight.ins_follow;
+	return c->weight.ins_follow >= 0 &&
+		((double) c->counters.ins > c->weight.ins_follow ||
+		 (c->weight.ins_fit > 0 && (double) c->counters.ins > c->weight.ins_fit));
 }
 
 /* Takes the insert rules for user tables that are large enough. */
@@ -295,6 +314,36 @@ compute_score(Candidate *c)
 	c->weight.score = score_compute(&in);
 }
 
+/*
+ * Is it to be frozen ahead of autovacuum?  One that changes comes later: its
+ * rows are frozen in vain if they change again.  Nor is one early where
+ * standbys can conflict, because freezing cancels queries there.
+ */
+static void
+weigh_age(Candidate *c, const Weighing *w)
+{
+	const AutoVacOpts *opts = c->rules.opts;
+	FreezeAge	xid = {c->row.xid_age, c->rules.xid_limit, w->horizon_age[c->row.catalog_horizon]};
+	FreezeAge	mxid = {c->row.mxid_age, c->rules.mxid_limit, w->mxid_horizon_age};
+
+	c->weight.quiet = c->row.lane != LANE_CATALOG && !standbys_can_conflict() &&
+		table_switch(c->rules.own, TABLE_EAGER_FREEZE, sweep_eager_freeze) &&
+		(double) (c->counters.dead + c->counters.ins) <= QUIET_SHARE * Max(c->row.reltuples, 0);
+	/* one that is frozen costs next to nothing, whenever that is */
+	c->weight.freeze_share = freeze_ahead_share(c->key.relid, c->weight.quiet && !c->memory.frozen);
+	/* what the settings leave unfrozen stays as old; core bounds them so, too */
+	if (opts && opts->freeze_min_age >= 0)
+		xid.least = Max(xid.least, Min(opts->freeze_min_age, autovacuum_freeze_max_age / 2));
+	if (opts && opts->multixact_freeze_min_age >= 0)
+		mxid.least = Max(mxid.least, Min(opts->multixact_freeze_min_age, mxid.limit / 2));
+	else if (!c->weight.quiet)
+		mxid.least = Max(mxid.least, Min(vacuum_multixact_freeze_min_age, mxid.limit / 2));
+	/* an aggressive vacuum that met a pinned page is not tried again at once */
+	c->weight.age_due = !c->row.temporary && w->now >= c->memory.catch_up_after &&
+		!(c->trial.on && c->trial.aged) &&
+		(freeze_ahead_is_due(&xid, c->weight.freeze_share) || freeze_ahead_is_due(&mxid, c->weight.freeze_share));
+}
+
 static DueReason
 due_reason(const Candidate *c, const Weighing *w)
 {
@@ -318,7 +367,7 @@ due_reason(const Candidate *c, const Weighing *w)
 		garbage_guess(c->row.reltuples, c->memory.pages, c->memory.visible_pages) >
 		c->weight.thresholds.vacuum)
 		return DUE_UNKNOWN;
-	return DUE_NOT;
+	return c->weight.age_due ? DUE_AGE : DUE_NOT;
 }
 
 /*
@@ -420,6 +469,7 @@ candidate_weigh(Candidate *c, const Weighing *w)
 	c->weight.uncounted = c->rules.enabled && turn_is_now(c, w->now, w->looked_at) && !count_is_good(c) &&
 		!c->weight.unreadable;
 	compute_score(c);
+	weigh_age(c, w);
 	c->weight.due = due_reason(c, w);
 	if (c->decision == NULL && c->weight.due != DUE_NOT)
 		c->decision = stand_in(c);

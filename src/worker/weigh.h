@@ -16,6 +16,9 @@ typedef struct Weighing
 	TimestampTz looked_at;		/* when all tables were last looked at */
 	bool		trial;			/* vacuums are only noted */
 	bool		carried;		/* nothing is lost: it was carried over */
+	int64		horizon_age[2]; /* of tables, of catalogs: no vacuum makes
+								 * anything younger */
+	int64		mxid_horizon_age;	/* the same of multixacts */
 } Weighing;
 
 extern void weighing_begin(Weighing *w);

@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "commands/dbcommands.h"
+#include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
@@ -45,6 +46,7 @@
 #include "worker/remember.h"
 #include "worker/serve_requests.h"
 #include "worker/statement.h"
+#include "worker/table_analyze.h"
 #include "worker/table_run.h"
 #include "worker/table_vacuum.h"
 #include "worker/turn.h"
@@ -56,6 +58,18 @@
  * many, and then another one comes in its place.
  */
 #define TABLES_LIMIT	1000
+
+/*
+ * A visit freezes ahead for so long, at least and at most.  A hundred
+ * thousand small tables may be old at the same time, and before 16 each VACUUM
+ * ends with a scan of pg_class.  So what was used of the processor is three
+ * hundredths of the time until the next visit, and a survey one two-hundredth.
+ */
+#define FREEZE_LEAST_MS		100 /* although others are due */
+#define FREEZE_VISIT_MS		10000
+#define FREEZE_DISTANCE		30
+#define SURVEY_DISTANCE		200
+#define FREEZE_AGAIN_MS		1000
 
 static char *my_database;
 static int	taken = 0;
@@ -206,14 +220,35 @@ visit_partitioned(List *partitioned)
 	return true;
 }
 
+/* Analyzes those that autovacuum has left.  Returns false as above. */
+static bool
+visit_late(List *late)
+{
+	ListCell   *lc;
+
+	foreach(lc, late)
+	{
+		DecisionKey *key = lfirst(lc);
+
+		if (must_stop())
+			return false;
+		if (!worker_slot_claim(*key))
+			continue;
+		table_analyze_late(*key);
+		worker_slot_unclaim();
+	}
+	return true;
+}
+
 /*
  * Counts processor time that no vacuum has taken.  The launcher's naptime
- * goes by it.
+ * goes by it.  What was spent on tables that are then vacuumed, the share
+ * due, is a part of their vacuums.
  */
 static void
-account(double since_ms, bool survey)
+account(double since_ms, bool survey, double due)
 {
-	uint64		us = (uint64) Max((clock_cpu_ms() - since_ms) * 1000, 0);
+	uint64		us = (uint64) (Max((clock_cpu_ms() - since_ms) * 1000, 0) * (1 - due));
 
 	pg_atomic_fetch_add_u64(&sweep_shared->visits_cpu_us, us);
 	if (!survey)
@@ -233,7 +268,12 @@ is_about_all(const Verdict *verdict)
 typedef struct Visit
 {
 	bool		vacuumed;		/* something */
+	int			looked_at;		/* so many tables */
 	bool		held;			/* a table's turn is not over */
+	double		look_ms;		/* of a processor, until the first vacuum */
+	int64		frozen_since;	/* since when it freezes tables ahead, by the
+								 * steady clock (0: it does not) */
+	double		freeze_cpu_ms;	/* what that took of a processor */
 	TimestampTz revisit_at;		/* when tables have their turn (0: none) */
 } Visit;
 
@@ -244,6 +284,7 @@ is_due(Candidate *c, Visit *v)
 	Verdict		verdict = verdict_about(c);
 	bool		due = verdict_is_to_vacuum(&verdict);
 
+	v->looked_at++;
 	if (!due)
 	{
 		remember_verdict(c, &verdict);
@@ -290,24 +331,30 @@ typedef struct Survey
 	HTAB	   *relids;
 	WorthSurvey *worth;
 	Forest	   *forest;
+	LateTables *late;
+	MemoryContext context;		/* of its list */
 } Survey;
 
 static bool
 look_in_survey(Candidate *c, Form_pg_class form, void *arg)
 {
 	Survey	   *survey = arg;
+	MemoryContext caller;
 
 	(void) hash_search(survey->relids, &c->key.relid, HASH_ENTER, NULL);
 	clean_lane_survey(c);
 	worth_survey_look(survey->worth, c);
 	partitioned_table_look(survey->forest, c);
+	caller = MemoryContextSwitchTo(survey->context);
+	table_analyze_look(survey->late, c);
+	MemoryContextSwitchTo(caller);
 	return is_due(c, survey->visit);
 }
 
 static List *
-survey_tables(Visit *v, List **partitioned, TimestampTz began)
+survey_tables(Visit *v, List **partitioned, LateTables *late, TimestampTz began)
 {
-	Survey		survey = {v, create_relids(), worth_survey_begin(), partitioned_table_begin()};
+	Survey		survey = {v, create_relids(), worth_survey_begin(), partitioned_table_begin(), late, CurrentMemoryContext};
 	List	   *due = candidates_read(false, look_in_survey, &survey);
 
 	*partitioned = partitioned_table_end(survey.forest);
@@ -332,11 +379,15 @@ vacuum_if_due(Candidate *c, Visit *v)
 			double		cpu_ms = clock_cpu_ms();
 
 			dry_run(c, &verdict);
-			account(cpu_ms, false);
+			account(cpu_ms, false, 0);
 		}
 		else if (verdict_is_to_vacuum(&verdict))
 		{
-			table_vacuum(c, &verdict);
+			int64		began = clock_steady();
+			bool		by_inserts = candidate_is_due_by_inserts(c);
+
+			if (table_vacuum(c, &verdict) == RUN_DONE && c->vacuumed_now && !by_inserts && !must_stop())
+				table_analyze_after_vacuum(c, clock_steady() - began);
 			v->vacuumed = true;
 		}
 		else
@@ -344,6 +395,55 @@ vacuum_if_due(Candidate *c, Visit *v)
 		v->held = v->held || (is_about_all(&verdict) && c->counters.history_lost);
 	}
 	v->revisit_at = earlier_turn(v->revisit_at, c);
+}
+
+/* Is the table due by nothing but its age, and all is not yet at stake? */
+static bool
+is_ahead(const Candidate *c)
+{
+	return c->weight.due == DUE_AGE && c->row.xid_age < vacuum_failsafe_age &&
+		c->row.mxid_age < vacuum_multixact_failsafe_age;
+}
+
+/* Are there tables that have become due since the visit began? */
+static bool
+others_are_due(void)
+{
+	int			count;
+
+	pfree(queue_due(false, &count));
+	return count != 0;
+}
+
+static void
+revisit_by(Visit *v, TimestampTz at)
+{
+	v->revisit_at = v->revisit_at == 0 ? at : Min(v->revisit_at, at);
+}
+
+/*
+ * Claims the table.  To be frozen it has to wait for others: for what another
+ * worker freezes, and, until it is beyond its limit, for those that are due,
+ * and for the next visit if this one has done enough.
+ */
+static bool
+claim(const Candidate *c, Visit *v)
+{
+	int64		now = clock_steady();
+	TimestampTz again;
+
+	if (!is_ahead(c))
+		return worker_slot_claim(c->key);
+	if (v->frozen_since == 0)
+		v->frozen_since = now;
+	if ((c->weight.score.score >= 1 || now - v->frozen_since < FREEZE_LEAST_MS * 1000 ||
+		 (now - v->frozen_since < FREEZE_VISIT_MS * 1000 && !others_are_due())) &&
+		worker_slot_claim_to_freeze(c->key))
+		return true;
+	again = clock_after(clock_now(), (int64) (FREEZE_AGAIN_MS + SURVEY_DISTANCE * v->look_ms +
+											  FREEZE_DISTANCE * v->freeze_cpu_ms));
+	revisit_by(v, again);
+	return false;
 }
 
 /*
@@ -359,27 +459,34 @@ find_oldest_ids(void)
 	if (!COMPAT_HAS_SKIP_DATABASE_STATS || !frozen_ids_take_turn(MyDatabaseId, moved))
 		return;
 	(void) statement_try(statement_database_stats(), my_database);
-	account(cpu_ms, false);
+	account(cpu_ms, false, 0);
 }
 
 /*
- * Only a survey looks at partitioned tables.  One whose ANALYZE came to
- * nothing is looked at again when its wait is over, though nothing may have
- * changed until then.
+ * Only a survey finds what is to be analyzed.  What has to wait is looked at
+ * again when that is over, though nothing may have changed until then: a table
+ * that autovacuum may come to, a partitioned table whose ANALYZE came to
+ * nothing, and one whose partitions grow and may have come to rest.
  */
 static void
-revisit_partitioned(List *partitioned, Visit *v)
+revisit_to_analyze(List *partitioned, const LateTables *late, Visit *v)
 {
 	TimestampTz now = clock_now();
+	TimestampTz soonest = clock_after(now, (int64) (FREEZE_AGAIN_MS + SURVEY_DISTANCE * v->look_ms));
 	ListCell   *lc;
 
+	if (late->again != 0)
+		revisit_by(v, Max(late->again, soonest));
 	foreach(lc, partitioned)
 	{
 		Decision	d;
 
-		if (decision_get(((PartitionedTable *) lfirst(lc))->candidate.key, &d) &&
-			d.failures > 0 && d.not_before > now)
-			v->revisit_at = v->revisit_at == 0 ? d.not_before : Min(v->revisit_at, d.not_before);
+		if (!decision_get(((PartitionedTable *) lfirst(lc))->candidate.key, &d) || d.not_before <= now)
+			continue;
+		if (d.failures > 0)
+			revisit_by(v, d.not_before);
+		else if (d.kind == DECISION_ANALYZE_LATER)
+			revisit_by(v, soonest);
 	}
 }
 
@@ -395,31 +502,38 @@ visit(void)
 	Visit		v = {.vacuumed = serve_requests(must_stop)};
 	double		cpu_ms = clock_cpu_ms();
 	List	   *partitioned = NIL;
+	LateTables	late = {NIL};
 	List	   *due;
 	ListCell   *lc;
 	bool		remembered;
 	int64		lost = decisions_lost();
 
 	standbys_visit_begins();
-	due = survey ? survey_tables(&v, &partitioned, began) : find_due(&v);
+	due = survey ? survey_tables(&v, &partitioned, &late, began) : find_due(&v);
 	overdue_mark(due);
 	list_sort(due, more_urgent_first);
 	pg_atomic_fetch_add_u64(&sweep_shared->visits, 1);
 	pg_atomic_fetch_add_u64(&sweep_shared->surveys_made, survey);
-	account(cpu_ms, survey);
+	v.look_ms = clock_cpu_ms() - cpu_ms;
+	account(cpu_ms, survey, survey || sweep_mode != SWEEP_ACT ? 0 : list_length(due) / (double) Max(v.looked_at, 1));
 
 	foreach(lc, due)
 	{
 		Candidate  *c = lfirst(lc);
+		bool		ahead;
 
 		/* what somebody asks for meanwhile comes first */
 		v.vacuumed = serve_requests(must_stop) || v.vacuumed;
 		if (must_stop())
 			return false;
 
-		if (!worker_slot_claim(c->key))
+		ahead = is_ahead(c);
+		if (!claim(c, &v))
 			continue;
+		cpu_ms = clock_cpu_ms();
 		vacuum_if_due(c, &v);
+		if (ahead)
+			v.freeze_cpu_ms += clock_cpu_ms() - cpu_ms;
 		worker_slot_unclaim();
 		if (++taken >= TABLES_LIMIT)
 		{
@@ -429,9 +543,9 @@ visit(void)
 	}
 	v.vacuumed = serve_requests(must_stop) || v.vacuumed;
 
-	if (!visit_partitioned(partitioned))
+	if (!visit_partitioned(partitioned) || !visit_late(late.keys))
 		return false;
-	revisit_partitioned(partitioned, &v);
+	revisit_to_analyze(partitioned, &late, &v);
 	if (!worker_slot_is_for_catalogs())
 		clean_lane(must_stop);
 
@@ -494,7 +608,7 @@ sweep_worker_main(Datum arg)
 	table_run_prepare(my_database);
 	weighing_is_by_worker();
 	worker_slot_is_up();
-	account(0, false);
+	account(0, false, 0);
 
 	for (;;)
 	{

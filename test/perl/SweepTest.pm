@@ -23,10 +23,24 @@ our @EXPORT = qw(
   sql status poll_until poll_ok poll_value rounds reload_with
   garbage more_garbage slow_table
   log_size log_since log_poll_ok pids_of governor_pid process_title process_exists
-  seconds within major has_module need_modules
+  seconds within major has_module need_modules break_index
 );
 
-# Autovacuum is off so that every vacuum is ours or the test's. After a crash the server
+# Makes a page of a btree's file none, while the server is down: it has no special area.
+sub break_index
+{
+	my ($path) = @_;
+
+	open(my $file, '+<', $path) or die "could not open $path: $!";
+	binmode $file;
+	seek($file, 8192 * 3 + 16, 0);    # pd_special of block 3
+	print $file pack('S', 8192);
+	close($file) or die "could not write $path: $!";
+	return;
+}
+
+# Autovacuum is off so that every vacuum is ours or the test's. Only partitioned tables are
+# analyzed, and a table waits for a minute, so that tests can count runs. After a crash the server
 # restarts, as it does everywhere but under PostgreSQL::Test. At wal_level minimal a new
 # table's pages are dirtied once more at commit, and a vacuum's cost would depend on the
 # table's size. Vacuums obey the cost settings here, so that tests can say how long one takes.
@@ -39,6 +53,8 @@ my $base_conf = <<'END';
 shared_preload_libraries = 'pg_sweep'
 sweep.mode = act
 sweep.adaptive = off
+sweep.analyze_scope = partitioned
+sweep.min_interval = 60s
 autovacuum = off
 restart_after_crash = on
 wal_level = replica

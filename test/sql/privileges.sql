@@ -75,7 +75,7 @@ SELECT count(*) FROM sweep_internal.get_server();
 SELECT count(*) FROM sweep_internal.get_features();
 SELECT count(*) FROM sweep_internal.get_tables();
 SELECT count(*) FROM sweep_internal.get_queue();
-SELECT count(*) FROM sweep.get_xid_rate();
+SELECT count(*) FROM sweep_internal.get_xid_rate();
 SELECT count(*) FROM sweep_internal.get_horizon_holders();
 SELECT count(*) FROM sweep_internal.get_holders();
 SELECT count(*) FROM sweep_internal.get_blockers();

@@ -52,7 +52,7 @@ ALTER SYSTEM SET sweep.max_decisions = 10000001;
 \set VERBOSITY sqlstate
 ALTER SYSTEM SET sweep.naptime = '99ms';
 ALTER SYSTEM SET sweep.naptime = '3601s';
-ALTER SYSTEM SET sweep.min_interval = -1;
+ALTER SYSTEM SET sweep.min_interval = -2;
 ALTER SYSTEM SET sweep.min_interval = '25h';
 ALTER SYSTEM SET sweep.naptime = '1 parsec';
 \set VERBOSITY terse

@@ -35,7 +35,7 @@ $primary->wait_for_catchup($standby);
 is(sql($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'sweep%'"), '0', 'standby: no process of ours');
 is(sql($standby, 'SELECT mode, effective_mode, reason FROM sweep.status'), 'act|off|this server is a standby', 'standby: sweep.status says why');
 for my $view ('progress', 'runs', 'databases', 'decisions', 'status', 'features', 'tables', 'queue', 'blockers',
-	'explain()', "explain('before')", 'get_xid_rate()')
+	'explain()', "explain('before')", 'wraparound')
 {
 	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT count(*) FROM sweep.$view");
 	is("$rc$err", '0', "standby: sweep.$view works");

@@ -289,9 +289,16 @@ is($seen[-1]{started_by}, 'autovacuum_wraparound', 'wraparound: core\'s vacuum i
 is($seen[-1]{mode}, 'aggressive', 'wraparound: its mode');
 my ($rc, $out, $err) = $node->psql('postgres', "SELECT sweep.cancel($seen[-1]{pid})");
 like($err, qr/ERROR:  process \d+ is preventing transaction ID wraparound/, 'wraparound: sweep.cancel() refuses');
-sql($node, "SELECT pg_cancel_backend($seen[-1]{pid})");
+like($err, qr/HINT:  .*force => true/, 'wraparound: and says how it does');
+(undef, undef, $err) = $node->psql('postgres', "SELECT sweep.cancel($seen[-1]{pid}, '1 h', true)");
+like($err, qr/HINT:  Its table cannot be left alone/, 'wraparound: its table cannot be snoozed');
+(undef, $out, $err) = $node->psql('postgres', "SELECT sweep.cancel($seen[-1]{pid}, force => true)");
+is($out, 't', 'wraparound: by force it is cancelled');
+like($err, qr/NOTICE:  .*\nDETAIL:  pg_sweep freezes the table instead/, 'wraparound: and what follows is said');
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'old' AND outcome = 'cancelled' AND started_by = 'autovacuum_wraparound'",
 	'wraparound: cancelled by hand it is recorded so');
+# autovacuum, which wants the table as well, ends that after deadlock_timeout
+poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'old' AND started_by = 'sweep' AND reason LIKE 'requested by %'", 'wraparound: pg_sweep freezes the table');
 poll_ok($node, "SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'pg_class' AND outcome = 'done' AND started_by = 'autovacuum_wraparound'"
 	  . " AND mode = 'aggressive'", 'wraparound: the catalogs\' are recorded');
 

@@ -21,7 +21,7 @@ my $node = sweep_node('unloaded', extension => 0, conf => "shared_preload_librar
 
 is(sql($node, 'CREATE EXTENSION pg_sweep'), '', 'not preloaded: CREATE EXTENSION works');
 
-my %arguments = (cancel => '1', get_activity => 'NULL', get_history => 'NULL', get_distributed => "'pg_class'::regclass", get_shell => "'pg_class'::regclass", get_readable => "'x'", get_relation => "'pg_class'::regclass", hurry => '1',
+my %arguments = (cancel => '1', get_activity => 'NULL', get_history => 'NULL', get_distributed => "'pg_class'::regclass", get_shell => "'pg_class'::regclass", get_readable => "'x'", get_temp_owner => '1', get_relation => "'pg_class'::regclass", hurry => '1',
 	clean => "'pg_class'", release => '1', slow => '1', set => "'pg_class', 'enabled', 'off'", snooze => "'pg_class', '1 hour'", vacuum => "'pg_class'");
 my @calls = ((map { "TABLE sweep.$_" } split /\n/,
 	sql($node, "SELECT relname FROM pg_class WHERE relnamespace = 'sweep'::regnamespace AND relkind = 'v' ORDER BY 1")),

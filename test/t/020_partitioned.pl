@@ -232,13 +232,13 @@ for my $of ([ 256, '1' ], [ 257, '0' ])
 is(sql($node, "SELECT decision, reason FROM sweep.decisions WHERE relname = 'wide257'"),
 	'not analyzed|a partition is a foreign table, or there are too many to lock at once: ANALYZE it yourself', '... and sweep.decisions says so');
 
-reload_with($node, 'sweep.analyze_partitioned' => 'off');
+reload_with($node, 'sweep.analyze_scope' => 'off');
 sql($node, "CREATE TABLE switched (id int) PARTITION BY RANGE (id); CREATE TABLE switched1 PARTITION OF switched DEFAULT");
 change('INSERT INTO switched SELECT i FROM generate_series(1, 500) i');
 two_visits('off');
-is(analyzes('switched'), '0', 'sweep.analyze_partitioned = off: none is analyzed');
+is(analyzes('switched'), '0', 'sweep.analyze_scope = off: none is analyzed');
 
-reload_with($node, 'sweep.analyze_partitioned' => 'on', 'sweep.mode' => 'observe');
+reload_with($node, 'sweep.analyze_scope' => 'partitioned', 'sweep.mode' => 'observe');
 garbage($node, 'postgres', 'observed');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'switched' AND decision = 'would analyze' AND reason = 'sweep.mode is observe'",
 	'sweep.mode = observe: it would be analyzed');

@@ -89,6 +89,22 @@ rounds($node, 8);
 is(runs_of('grows'), $before, '300 new pages wait for it');
 sql($node, 'DROP TABLE grows');
 
+# ---- a partitioned table is analyzed when its partitions rest: ANALYZE would hold the horizon
+
+frozen_table('leaf');
+sql($node, 'CREATE TABLE parent (id int, pad text) PARTITION BY RANGE (id); ALTER TABLE parent ATTACH PARTITION leaf DEFAULT');
+my $waits;
+for (1 .. 10)
+{
+	insert_pages('leaf', 700);
+	$waits = poll_until($node, q{SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'parent' AND decision = 'analyze later'}, timeout => 5);
+	last if $waits;
+}
+ok($waits, 'a partition grows: ANALYZE of the partitioned table waits');
+is(sql($node, q{SELECT count(*) FROM sweep.runs WHERE relname = 'parent'}), '0', 'and was not made');
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'parent' AND command = 'ANALYZE' AND outcome = 'done'}, 'it rests: now it is');
+sql($node, 'DROP TABLE parent');
+
 # ---- somebody else has come first, and did not freeze
 
 frozen_table('visible');

@@ -89,6 +89,9 @@ is(sql($primary, "SELECT verdict, evidence, fix ~ 'hot_standby_feedback = on' FR
 	'not due|a standby sends no feedback|t', 'sweep.explain() says why few new rows are not done early');
 reload_with($primary, autovacuum_naptime => '1s');
 vacuumed('waiting', 'once in autovacuum_naptime vacuums begin');
+sql($primary, "CREATE TABLE tail (id int); INSERT INTO tail SELECT generate_series(1, 20000); DELETE FROM tail WHERE id > 10; SELECT pg_stat_force_next_flush()");
+vacuumed('tail', 'also one with an empty end');
+is(sql($primary, "SELECT pg_relation_size('tail') > 500000"), 't', 'which it keeps: the standby would replay the lock');
 vacuumed('grown', 'also for new rows');
 SKIP:
 {
@@ -158,6 +161,8 @@ reload_with($standby, hot_standby_feedback => 'on');
 says(undef, 'a standby that sends feedback loses no queries');
 garbage($primary, 'postgres', 'prompt');
 vacuumed('prompt', 'vacuums are prompt');
+sql($primary, "INSERT INTO tail SELECT generate_series(1, 20000); DELETE FROM tail WHERE id > 10; SELECT pg_stat_force_next_flush()");
+poll_ok($primary, "SELECT pg_relation_size('tail') < 100000", 'and cut tables at their end');
 
 reload_with($primary, 'sweep.standby_conflicts' => 'on');
 says('sweep.standby_conflicts is on', 'on: standbys that cannot be seen are reckoned with');

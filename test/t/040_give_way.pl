@@ -97,6 +97,25 @@ poll_ok($node, q{SELECT decision || '|' || reason || '|' || (not_before - last_a
 	'the table is left alone', expected => 'cancelled|cancelled, most often because somebody needed a lock, 1 time in a row|true');
 sql($node, 'DROP TABLE left_alone');
 
+# ---- after two lost vacuums the third one gives way as late as autovacuum's
+
+slow_table($node, 'postgres', 'insisted');
+for my $i (1 .. 2)
+{
+	wait_for_vacuum_of('insisted');
+	is(scalar(() = user_says("ALTER TABLE insisted ADD more$i int")), 1, "lost vacuum $i");
+}
+poll_ok($node, q{SELECT count(*) = 1 FROM sweep.decisions WHERE relname = 'insisted' AND reason LIKE '%2 times in a row: the next vacuum gives way as late as autovacuum''s'},
+	'that is said');
+wait_for_vacuum_of('insisted');
+my $patient = sql($node, "SELECT pid FROM sweep.progress WHERE relname = 'insisted'");
+my ($failed) = $node->psql('postgres', "SET lock_timeout = '1s'; ALTER TABLE insisted ADD more3 int");
+is($failed, 3, 'who waits a second gets no lock then');
+is(sql($node, "SELECT pid FROM sweep.progress WHERE relname = 'insisted'"), $patient, 'the vacuum goes on');
+($failed) = $node->psql('postgres', "SET lock_timeout = '60s'; ALTER TABLE insisted ADD more3 int");
+is($failed, 0, 'who waits longer gets it');
+sql($node, 'DROP TABLE insisted');
+
 # ---- but only until somebody else has vacuumed it
 
 slow_table($node, 'postgres', 'helped');
@@ -108,6 +127,16 @@ sql($node, 'VACUUM helped');
 sql($node, 'UPDATE helped SET id = -id; SELECT pg_stat_force_next_flush()');
 wait_for_vacuum_of('helped');
 sql($node, 'DROP TABLE helped');
+
+# ---- nobody is kept waiting for a vacuum of what pg_repack makes
+
+sql($node, 'CREATE SCHEMA repack');
+sql($node, "CREATE TABLE repack.$_ AS SELECT i FROM generate_series(1, 1000) i; DELETE FROM repack.$_") for qw(table_16500 log_16500 table_b primary_keys);
+poll_ok($node, "SELECT count(DISTINCT relname) = 2 FROM sweep.runs WHERE schemaname = 'repack' AND outcome = 'done' AND relname IN ('table_b', 'primary_keys')",
+	'other tables of that schema are vacuumed');
+poll_ok($node, q{SELECT string_agg(relname || ': ' || decision, ', ' ORDER BY relname) FROM sweep.decisions WHERE schemaname = 'repack' AND relname LIKE '%16500'},
+	'copies are left alone', expected => 'log_16500: copy, table_16500: copy');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname LIKE '%16500'"), '0', 'none was vacuumed');
 
 # ---- for other locks no vacuum is cancelled
 

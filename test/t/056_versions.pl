@@ -46,7 +46,7 @@ my $more = join ', ', map { "OUT c$_ text" } 1 .. 60;
 for my $entry (map { "sweep_${_}_0_1" } qw(databases features runs status tables xid_rate))
 {
 	my $set = sql($node, "SELECT proretset FROM pg_proc WHERE prosrc = '$entry' LIMIT 1") eq 't' ? 'SETOF' : '';
-	for my $columns ('OUT c1 text, OUT c2 text, OUT c3 text, OUT c4 text, OUT c5 text', $more)
+	for my $columns ('OUT c1 text, OUT c2 text', $more)
 	{
 		my $number = () = $columns =~ /OUT/g;
 		sql($node, "DROP FUNCTION IF EXISTS other; CREATE FUNCTION other($columns) RETURNS $set record"

@@ -15,6 +15,7 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
+# With room for 10,000 runs no bucket of the last day's sums is full, and none is left out.
 # It begins twenty minutes after the full hour. Hours are closed a quarter of a second after
 # they are over, and what failed is tried again after three.
 my $offset = 1200 - time % 3600;
@@ -22,7 +23,7 @@ my $node = sweep_node('archive', conf => <<"END");
 sweep.debug_clock_rate = 20
 sweep.debug_clock_offset = $offset
 sweep.mode = observe
-sweep.max_runs = 1000
+sweep.max_runs = 10000
 END
 my $file = $node->data_dir . '/pg_stat/pg_sweep.history';
 my $flush = 'SELECT pg_stat_force_next_flush();';

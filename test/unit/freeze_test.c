@@ -43,9 +43,61 @@ static const struct
 	{"an old table", 100000000, 100000000, false},
 };
 
+/* Is a table of that age frozen, at half of its limit? */
+static const struct
+{
+	const char *name;
+	FreezeAge	age;
+	bool		expected;
+}			ages[] = {
+	{"young", {400, 1000, 0}, false},
+	{"at its share", {500, 1000, 0}, false},
+	{"beyond it", {501, 1000, 0}, true},
+	{"as old as the horizon", {501, 1000, 501}, false},
+	{"hardly older than it", {501, 1000, 460}, false},
+	{"beyond the limit, and older than the horizon", {2400, 1000, 2000}, true},
+	{"multixact members are used up", {5, 0, 0}, true},
+	{"the same, but it is as old as the horizon", {5, 0, 5}, false},
+	{"half of all ids", {INT32_MAX, 200000000, 0}, true},
+};
+
+/*
+ * Tables of a restore: their OIDs follow each other, three apart where each
+ * has a type.  So many of them may be frozen in one of ten parts of the span.
+ */
+static void
+test_spread(bool early)
+{
+	for (uint32_t apart = 1; apart <= 6; apart++)
+	{
+		int			part[10] = {0};
+		double		from = early ? freeze_ahead_least() : 0.53;
+		double		span = early ? 0.6 : 0.21;
+		int			most = 0;
+		bool		inside = true;
+
+		for (uint32_t i = 0; i < 100; i++)
+		{
+			double		share = freeze_ahead_share(16384 + i * apart, early);
+			int			n = (int) ((share - from) / span * 10);
+
+			inside = inside && n >= 0 && n < 10;
+			if (inside && ++part[n] > most)
+				most = part[n];
+		}
+		tap_is_bool(inside, true, "all in the span", early ? "early" : "late");
+		tap_is_bool(most <= 14, true, "a hundred tables are spread evenly", early ? "early" : "late");
+	}
+	tap_is_bool(freeze_ahead_share(UINT32_MAX, early) < 0.75, true, "before vacuum_freeze_table_age", "");
+}
+
 int
 main(void)
 {
+	for (size_t i = 0; i < lengthof(ages); i++)
+		tap_is_bool(freeze_ahead_is_due(&ages[i].age, 0.5), ages[i].expected, "frozen ahead", ages[i].name);
+	test_spread(true);
+	test_spread(false);
 	for (size_t i = 0; i < lengthof(catch_ups); i++)
 		tap_is_bool(freeze_catches_up(catch_ups[i].unfrozen, catch_ups[i].cold, 20000),
 					catch_ups[i].expected, "made visible by others", catch_ups[i].name);

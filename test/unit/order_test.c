@@ -47,9 +47,35 @@ sign(int n)
 	return n < 0 ? -1 : n > 0;
 }
 
+/* A vacuum that ends now, and when the next one of its table may come. */
+static const struct
+{
+	const char *name;
+	int64_t		until;
+	int64_t		took;
+	int64_t		wait;
+	int64_t		until_then;
+}			shorts[] = {
+	{"a short one", 0, 5000, 500000, 1500000},
+	{"others were short before", 1200000, 5000, 700000, 1700000},
+	{"so many others that it waits as long as any", 60900000, 5000, 60000000, 60900000},
+	{"it was long", 0, 600000, 60000000, 0},
+	{"it took no time at all", 0, 0, 100, 1000100},
+	{"the clock was set back", INT64_MAX, 5000, 500000, 1500000},
+};
+
 int
 main(void)
 {
+	for (size_t i = 0; i < lengthof(shorts); i++)
+	{
+		int64_t		until = shorts[i].until;
+
+		tap_is_int(min_interval_short_us(&until, 1000000, shorts[i].took, 60000000), shorts[i].wait,
+				   "waits", shorts[i].name);
+		tap_is_int(until, shorts[i].until_then, "taken", shorts[i].name);
+	}
+
 	for (size_t i = 0; i < lengthof(orders); i++)
 	{
 		tap_is_int(sign(order_compare(&orders[i].a, &orders[i].b)), orders[i].sign, orders[i].name, "");

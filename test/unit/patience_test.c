@@ -37,11 +37,13 @@ main(void)
 {
 	for (size_t i = 0; i < lengthof(cases); i++)
 	{
-		tap_is_int(patience_with_holder(cases[i].ms, cases[i].cancelled_ms, cases[i].again_ms),
+		tap_is_int(patience_with_holder(false, cases[i].ms, cases[i].cancelled_ms, cases[i].again_ms),
 				   cases[i].holder, cases[i].name, "holder");
 		tap_is_int(patience_with_waiter(cases[i].ms, cases[i].cancelled_ms, cases[i].again_ms),
 				   cases[i].waiter, cases[i].name, "waiter");
 	}
+	tap_is_int(patience_with_holder(true, 1999, -1, -1), PATIENCE_WAIT, "a patient vacuum", "leaves it to deadlock_timeout");
+	tap_is_int(patience_with_holder(true, 2000, -1, -1), PATIENCE_CANCEL, "a patient vacuum", "but not for ever");
 	tap_is_int(patience_with_leaver_is_over(false, 0), 1, "one that is just connecting leaves at once", "");
 	tap_is_int(patience_with_leaver_is_over(true, 0), 0, "one that works may end by itself", "");
 	tap_is_int(patience_with_leaver_is_over(true, 499), 0, "for a moment", "");

@@ -329,6 +329,21 @@ test_load_grows(void)
 	ok_between(sv.vacuumed / (60 * sv.demand), 0.95, 1, "twenty times the commits", "is not a slower disk");
 }
 
+/* What a table grows by is not waited for, on a disk that can take it. */
+static void
+test_pace(void)
+{
+	Disk		disk = {2000 * MB, 0};
+	Server		sv = server(100, 0, 13);
+	Server	   *all[] = {&sv};
+
+	run(&disk, all, 1, 30);
+	sv.demand = 60 * MB;
+	sv.r.pace = 40 * MB;
+	run(&disk, all, 1, 1);
+	ok_between(sv.r.used.total / MB, 40, 60, "a growing table", "is followed at once");
+}
+
 int
 main(void)
 {
@@ -346,5 +361,6 @@ main(void)
 	test_bursts();
 	test_garbage();
 	test_load_grows();
+	test_pace();
 	return tap_done();
 }

@@ -28,6 +28,13 @@ def cancel(
             "--snooze", metavar="INTERVAL", help="Also leave the table alone for so long."
         ),
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Also autovacuum's vacuum against wraparound. pg_sweep freezes the table instead.",
+        ),
+    ] = False,
     yes: Yes = False,
     json: Json = False,
 ) -> int:
@@ -45,7 +52,7 @@ def cancel(
                 output.note("not cancelled")
                 return 1
             sources.require_running(session, row)
-        done, said = session.cancel(pid, snooze)
+        done, said = session.cancel(pid, snooze, force)
         dbname = session.dbname
     if not done:
         raise errors.QueryError(said or f"process {pid} is not running a vacuum", NOT_RUNNING)
@@ -55,6 +62,8 @@ def cancel(
         )
     else:
         output.lines(acts.cancelled(row, snooze, dbname))
+        if said:
+            output.note(said)
     return 0
 
 

@@ -20,12 +20,13 @@ from pgsweep.source import db
 
 
 class Sort(str, Enum):
-    """By what tables are put in order. All but the name start with the greatest."""
+    """By what tables are put in order. But for freeze and name the greatest comes first."""
 
     SCORE = "score"
     DEAD = "dead"
     INSERTED = "inserted"
     AGE = "age"
+    FREEZE = "freeze"
     SIZE = "size"
     NAME = "name"
 

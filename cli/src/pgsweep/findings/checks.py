@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -70,7 +71,7 @@ def diagnose(facts: Facts) -> tuple[Check, ...]:
     elif facts.installed_version is not None and not _known_unloaded(facts):
         checks.append(_views(facts))
     checks += [*_device(facts), _slots(facts), *_settings(facts), _reading(facts), _acting(facts)]
-    checks += [*_databases(facts), *_age(facts), _horizon(facts)]
+    checks += [*_databases(facts), *_age(facts), *_members(facts), _horizon(facts)]
     return tuple(checks)
 
 
@@ -399,13 +400,13 @@ def _settings(facts: Facts) -> Iterator[Check]:
             ("Set in postgresql.conf, and reload:", "  sweep.naptime = 1s"),
         )
     interval = _number(get("sweep.min_interval"))
-    if interval is not None and interval < MIN_INTERVAL_LOW_S:
+    if interval is not None and 0 <= interval < MIN_INTERVAL_LOW_S:
         bad = True
         yield Check(
             Level.NOTE,
             "settings",
             f"sweep.min_interval is {interval:g} s: a vacuum makes all sessions reload the table",
-            ("Set in postgresql.conf, and reload:", "  sweep.min_interval = 60s"),
+            ("Set in postgresql.conf, and reload:", "  sweep.min_interval = -1"),
         )
     if (_number(get("log_autovacuum_min_duration")) or 0) < 0:
         yield Check(
@@ -537,10 +538,26 @@ def _age(facts: Facts) -> Iterator[Check]:
         yield Check(Level.OK, "xid age", text)
         return
     fix = (
-        "A vacuum against wraparound does not get through: look for old transactions,",
-        "prepared transactions and replication slots that hold it back.",
+        "A vacuum against wraparound does not get through: look for old transactions, prepared",
+        "transactions and replication slots, and there for temporary tables of idle sessions:",
+        f"  pgsweep blockers -d {shlex.quote(oldest.datname)}",
     )
     yield Check(Level.WARN, "xid age", text, fix)
+
+
+def _members(facts: Facts) -> Iterator[Check]:
+    if facts.members is None:
+        return
+    text = f"members of multixacts: {facts.members.pct:.0f} % of the room for them is used"
+    if facts.members.pct < compute.MEMBERS_WARN_PCT:
+        yield Check(Level.OK, "members", text)
+        return
+    fix = (
+        "Autovacuum freezes tables earlier now. Rows that many sessions lock at once, say by",
+        "foreign keys, make members. VACUUM (FREEZE) the tables with the oldest multixacts:",
+        "  SELECT relname, mxid_age FROM sweep.tables ORDER BY mxid_age DESC LIMIT 10;",
+    )
+    yield Check(Level.WARN, "members", text, fix)
 
 
 def _horizon(facts: Facts) -> Check:

@@ -17,7 +17,7 @@ from pgsweep.model import compute
 from pgsweep.model.compute import described
 
 if TYPE_CHECKING:
-    from pgsweep.model import Blocker, DatabaseAge, Server, Status, Table
+    from pgsweep.model import Blocker, DatabaseAge, Members, Server, Status, Table
 
 XID_SPACE = 2**31
 _UNITS_S = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -47,6 +47,7 @@ class Limit:
 LIMITS = (
     Limit("xid", "%", 150, 300, "oldest database's age, of autovacuum_freeze_max_age"),
     Limit("mxid", "%", 150, 300, "the same of multixacts"),
+    Limit("members", "%", 50, 75, "members of multixacts, of the 2^32 at which all ends"),
     Limit("wraparound", "%", 60, 75, "oldest database's age, of the 2^31 at which all ends"),
     Limit("holder", "s", 3600, 21600, "how long the horizon's oldest holder has been there"),
     Limit("holder_xids", "", 10_000_000, 50_000_000, "its age in transactions"),
@@ -69,6 +70,8 @@ class Watched:
     databases: tuple[DatabaseAge, ...] = ()
     tables: tuple[Table, ...] = ()
     blockers: tuple[Blocker, ...] = ()
+    # None means that it cannot be told.
+    members: Members | None = None
     # None means that there is no extension.
     status: Status | None = None
 
@@ -207,6 +210,9 @@ def _ages(watched: Watched) -> Iterator[Figure]:
     multi_pct = compute.xid_pct(multi.mxid_age, watched.multixact_freeze_max_age)
     text = f"oldest multixact {multi_pct:.0f} % of its freeze limit in {multi.datname}"
     yield Figure("mxid", multi_pct, text, quiet=True)
+    if watched.members is not None:
+        pct = watched.members.pct
+        yield Figure("members", pct, f"members of multixacts {pct:.0f} % used", quiet=True)
     most = max(oldest.xid_age, multi.mxid_age)
     share = 100.0 * most / XID_SPACE
     yield Figure("wraparound", share, f"{share:.0f} % of the way to wraparound", quiet=True)

@@ -229,6 +229,7 @@ def watched(session: Session) -> Watched:
         databases=core_views.databases(session),
         tables=tuple(tables_of),
         blockers=tuple(held),
+        members=session.members(),
         status=status,
     )
 
@@ -245,6 +246,7 @@ def status_report(session: Session) -> StatusReport:
         snoozed=session.snoozed(),
         queue=queue,
         blockers=session.blockers() if session.views().blockers else None,
+        members=session.members(),
         server=session.server(),
     )
 
@@ -373,4 +375,5 @@ def facts(session: Session) -> Facts:
         blockers=held,
         core_databases=core_views.databases(session),
         read_ahead=read_ahead,
+        members=session.members(),
     )

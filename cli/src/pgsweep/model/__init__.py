@@ -90,6 +90,9 @@ if TYPE_CHECKING:
         Limit as Limit,
     )
     from pgsweep.model.server import (
+        Members as Members,
+    )
+    from pgsweep.model.server import (
         RecoveryConflict as RecoveryConflict,
     )
     from pgsweep.model.server import (
@@ -183,6 +186,7 @@ MODULES = {
         "DatabaseAge",
         "Feature",
         "IdRates",
+        "Members",
         "Limit",
         "RecoveryConflict",
         "Server",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         HourOfOne,
         HourOfTable,
         LastHour,
+        Members,
         Progress,
         Run,
         Server,
@@ -56,9 +57,13 @@ if TYPE_CHECKING:
 # Autovacuum is forced at 100 %. Core starts at the setting itself, so a database
 # that is well beyond it has a vacuum that does not get through.
 XID_WARN_PCT = 150.0
+# From here on autovacuum freezes tables at a lower age.
+MEMBERS_WARN_PCT = 50.0
 STALE_ROUND = timedelta(seconds=60)
 # The age at which the server refuses new transaction ids.
 STOP_AGE = 2**31 - 3_000_000
+# vacuum_failsafe_age by default
+FAILSAFE_AGE = 1_600_000_000
 # A holder of the horizon that is worth a warning.
 LONG_HOLDER = timedelta(hours=1)
 LONG_HOLDER_XIDS = 10_000_000
@@ -328,7 +333,25 @@ def problems(report: StatusReport) -> tuple[str, ...]:
         report.last_hour,
         report.progress,
     )
-    return (*found, *ended_again_and_again(report.queue or ()))
+    return (
+        *members_problem(report.members),
+        *found,
+        *ended_again_and_again(report.queue or ()),
+    )
+
+
+def ids_left(age: int) -> str:
+    """Return how many transaction ids are left, where that is in danger."""
+    if age < FAILSAFE_AGE:
+        return ""
+    return f": after {max(STOP_AGE - age, 0):,} more transactions the server takes no writes"
+
+
+def members_problem(members: Members | None) -> tuple[str, ...]:
+    """Return what is bad about the number of multixacts' members, if anything is."""
+    if members is None or members.pct < MEMBERS_WARN_PCT:
+        return ()
+    return (f"{members.pct:.0f} % of the room for members of multixacts is used",)
 
 
 def server_problems(
@@ -350,6 +373,7 @@ def server_problems(
         if pct >= XID_WARN_PCT:
             found.append(
                 f'database "{oldest.datname}" is at {pct:.0f} % of autovacuum_freeze_max_age'
+                + ids_left(oldest.xid_age)
             )
     expected = server.in_recovery and not status.recent_crashes
     if status.effective_mode != status.mode and not expected:
@@ -484,6 +508,8 @@ def described(blocker: Blocker, dbname: str) -> str:
     )
     if blocker.kind in ("prepared transaction", "physical slot", "logical slot"):
         return f"{blocker.kind}{name}{elsewhere}"
+    if blocker.kind == "temporary table":
+        return f"temporary table {blocker.name}{pid}"
     if blocker.kind == "standby feedback":
         return f"feedback of standby{name}"
     words = {

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pgsweep.model import DatabaseAge, Server
+    from pgsweep.model import DatabaseAge, Members, Server
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Relation:
 class Holder:
     """Something with an xmin: a session, a prepared transaction, a slot, a standby."""
 
-    # "backend", "prepared", "slot", "standby" or "setting"
+    # "backend", "prepared", "slot", "standby", "setting" or "temporary"
     source: str
     pid: int | None
     datname: str | None
@@ -179,6 +179,8 @@ class CoreFacts:
     vacuums: tuple[Vacuum, ...] = ()
     databases: tuple[DatabaseAge, ...] = ()
     xid_rate: XidRate | None = None
+    # None means that it cannot be told.
+    members: Members | None = None
     # These are the same relations some seconds earlier, if that was asked for.
     earlier: dict[int, Relation] = field(default_factory=dict)
     earlier_at: datetime | None = None

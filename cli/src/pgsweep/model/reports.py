@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DatabaseAge,
         Feature,
         Limit,
+        Members,
         Server,
         Status,
         Step,
@@ -71,6 +72,8 @@ class StatusReport:
     # None means that this version of the extension has no such view.
     queue: tuple[Waiting, ...] | None = None
     blockers: tuple[Blocker, ...] | None = None
+    # None means that it cannot be told.
+    members: Members | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class Facts:
     # What the kernel reads ahead on the device of the data directory in kB, and the device. None
     # means that it is not known.
     read_ahead: tuple[float, str] | None = None
+    # None means that it cannot be told.
+    members: Members | None = None
     # Every database and its age, from pg_database.
     core_databases: tuple[DatabaseAge, ...] = ()
 

@@ -277,11 +277,26 @@ class Totals:
 
 @dataclass(frozen=True)
 class IdRates:
-    """How many transaction ids and multixacts are used in a second."""
+    """How many transaction ids, multixacts and members of those are used in a second."""
 
     # None means that it is not known yet.
     xids_per_s: float | None
     mxids_per_s: float | None
+    members_per_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Members:
+    """How many members of multixacts are kept, and at how many the server stops writing."""
+
+    used: int
+    # None means that it does not stop, from 19 on.
+    stop_at: int | None
+
+    @property
+    def pct(self) -> float:
+        """Return how much of the room for them is used, in percent. From 19 on it is of 2^32."""
+        return 100.0 * self.used / 2**32
 
 
 @dataclass(frozen=True)

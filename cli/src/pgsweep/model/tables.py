@@ -54,6 +54,10 @@ class Table:
     # the ages at which autovacuum vacuums it in any case
     xid_limit: int | None
     mxid_limit: int | None
+    # the age at which pg_sweep freezes it; None without the extension
+    freeze_at: int | None
+    # when it comes to that age at the measured rate; None where that is not known
+    freeze_time: datetime | None
     score: float | None
     xid_score: float | None
     mxid_score: float | None

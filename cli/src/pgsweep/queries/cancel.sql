@@ -1,1 +1,1 @@
-SELECT sweep.cancel(%(pid)s, %(snooze)s::interval) AS done
+SELECT sweep.cancel(%(pid)s, %(snooze)s::interval, %(force)s) AS done

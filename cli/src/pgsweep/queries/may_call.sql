@@ -2,7 +2,7 @@
 SELECT signature,
        coalesce(has_schema_privilege(to_regnamespace('sweep')::oid, 'USAGE')
                 AND has_function_privilege(to_regprocedure(signature)::oid, 'EXECUTE'), false) AS allowed
-FROM unnest(ARRAY['sweep.vacuum(regclass, boolean)', 'sweep.cancel(integer, interval)',
+FROM unnest(ARRAY['sweep.vacuum(regclass, boolean)', 'sweep.cancel(integer, interval, boolean)',
                   'sweep.snooze(regclass, interval)', 'sweep.hold(interval)',
                   'sweep.slow(integer, double precision, double precision)', 'sweep.hurry(integer)',
                   'sweep.release(integer)', 'sweep.set(regclass, text, text)',

@@ -9,5 +9,6 @@ SELECT x.here AS extension,
        x.here AND to_regclass('sweep.budget') IS NOT NULL AND to_regclass('sweep.governor') IS NOT NULL AS budget,
        x.here AND to_regclass('sweep.audit') IS NOT NULL AS audit,
        x.here AND to_regclass('sweep.trial') IS NOT NULL AS trial,
-       x.here AND to_regclass('sweep.worth') IS NOT NULL AS worth
+       x.here AND to_regclass('sweep.worth') IS NOT NULL AS worth,
+       x.here AND to_regclass('sweep.wraparound') IS NOT NULL AS wraparound
 FROM (SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_sweep') AS here) x

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         IdRates,
         LastHour,
         Limit,
+        Members,
         Progress,
         QueueWait,
         RecoveryConflict,
@@ -62,7 +63,7 @@ ACTS = {
     "snooze": "sweep.snooze(regclass, interval)",
     "vacuum": "sweep.vacuum(regclass, boolean)",
     "set": "sweep.set(regclass, text, text)",
-    "cancel": "sweep.cancel(integer, interval)",
+    "cancel": "sweep.cancel(integer, interval, boolean)",
     "slow": "sweep.slow(integer, double precision, double precision)",
     "hurry": "sweep.hurry(integer)",
     "release": "sweep.release(integer)",
@@ -139,6 +140,7 @@ class Views:
     audit: bool
     trial: bool
     worth: bool
+    wraparound: bool
 
 
 class Session(ReadOnlyConnection):
@@ -370,8 +372,23 @@ class Session(ReadOnlyConnection):
         return self.rows("totals", model.Totals)
 
     def id_rates(self) -> IdRates:
-        """Return how fast transaction ids and multixacts are used."""
+        """Return how fast transaction ids, multixacts and their members are used."""
         return self.rows("xid_rate", model.IdRates)[0]
+
+    def members(self) -> Members | None:
+        """Return how many members of multixacts are kept, or None if that cannot be told.
+
+        Without the extension it needs pg_ls_dir(), from 19 on pg_read_all_stats.
+        """
+        core = "core_members_19" if self.version_num >= 190000 else "core_members"
+        try:
+            row = self.dicts("members" if self.views().wraparound else core)[0]
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError:
+            # Neither the right, nor the library where the extension is.
+            return None
+        return None if row["used"] is None else model.Members(**row)
 
     # -- whether it fits -----------------------------------------------------
 
@@ -447,12 +464,14 @@ class Session(ReadOnlyConnection):
             with suppress(errors.DatabaseError):
                 self.dicts("writable", {"read_only": "on"})
 
-    def cancel(self, pid: int, snooze: str | None = None) -> tuple[bool, str]:
+    def cancel(self, pid: int, snooze: str | None = None, force: bool = False) -> tuple[bool, str]:
         """Ask the process to give up its vacuum, and leave the table alone for an interval.
+
+        Autovacuum's vacuum against wraparound is given up by force only.
 
         Return whether it was asked, and what was said.
         """
-        return self._act_on("cancel", {"pid": pid, "snooze": snooze})
+        return self._act_on("cancel", {"pid": pid, "snooze": snooze, "force": force})
 
     def slow(self, pid: int) -> tuple[bool, str]:
         """Have the vacuum of a process do half of what it does, as long as this session lives."""

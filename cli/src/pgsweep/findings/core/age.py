@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pgsweep.findings.core.tables import Judged
     from pgsweep.model.core_facts import CoreFacts
 
-# the age at which the failsafe strikes by default
-FAILSAFE_AGE = 1_600_000_000
 # From this share of the freeze limit on, the age is mentioned.
 AHEAD = 0.8
 
@@ -57,7 +55,7 @@ def wraparound(facts: CoreFacts, judged: Judged) -> Iterator[Finding]:
 
 def _age_finding(judged: Judged, share: float, age: int, evidence: str) -> Finding:
     severity, verdict = 30, "a forced vacuum is near"
-    if age >= FAILSAFE_AGE:
+    if age >= compute.FAILSAFE_AGE:
         severity, verdict = 100, "in danger of wraparound"
     elif share >= 1.5:
         severity, verdict = 90, "forced vacuum does not get through"

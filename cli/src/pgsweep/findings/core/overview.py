@@ -74,7 +74,11 @@ def _problems(
     limit = facts.server.freeze_max_age
     if oldest is not None and compute.xid_pct(oldest.xid_age, limit) >= compute.XID_WARN_PCT:
         pct = compute.xid_pct(oldest.xid_age, limit)
-        found.append(f'database "{oldest.datname}" is at {pct:.0f} % of autovacuum_freeze_max_age')
+        found.append(
+            f'database "{oldest.datname}" is at {pct:.0f} % of autovacuum_freeze_max_age'
+            + compute.ids_left(oldest.xid_age)
+        )
+    found.extend(compute.members_problem(facts.members))
     if not boolean(facts.settings.get("track_counts"), True):
         found.append("track_counts is off: nobody can know which table needs a vacuum")
     if not boolean(facts.settings.get("autovacuum"), True):

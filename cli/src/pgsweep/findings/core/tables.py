@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -135,6 +136,8 @@ def _judge(
         mxid_age=relation.mxid_age,
         xid_limit=options.freeze_max_age,
         mxid_limit=options.multixact_freeze_max_age,
+        freeze_at=None,
+        freeze_time=None,
         score=points.total,
         xid_score=points.xid,
         mxid_score=points.mxid,
@@ -228,6 +231,9 @@ SORTS: dict[str, Callable[[Table], float]] = {
     "dead": lambda table: -(table.dead_tuples or 0),
     "inserted": lambda table: -(table.ins_since_vacuum or 0),
     "age": lambda table: -(table.xid_age or 0),
+    "freeze": lambda table: (
+        math.inf if table.freeze_time is None else table.freeze_time.timestamp()
+    ),
     "size": lambda table: -(table.pages or 0),
     "name": lambda _table: 0.0,
 }

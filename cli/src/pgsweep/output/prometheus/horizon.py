@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 KINDS = (
     "transaction",
     "idle in transaction",
+    "temporary table",
     "prepared transaction",
     "physical slot",
     "logical slot",
@@ -100,18 +101,32 @@ def wraparound(reading: Reading, limit: int) -> Iterator[Metric]:
         "xid": compute.STOP_AGE - max(row.xid_age for row in reading.ages),
         "mxid": compute.STOP_AGE - max(row.mxid_age for row in reading.ages),
     }
+    if reading.members is not None:
+        yield from gauges(
+            "pgsweep_multixact_members",
+            "Members of multixacts that are kept.",
+            (),
+            [((), reading.members.used)],
+        )
+        if reading.members.stop_at is not None:
+            left["member"] = reading.members.stop_at - reading.members.used
     yield from gauges(
         "pgsweep_wraparound_left_ids",
-        "Transaction ids and multixacts that are left until the server refuses to write.",
+        "Transaction ids, multixacts and members of those that are left until the server refuses "
+        "to write.",
         ("ids",),
         [((ids,), count) for ids, count in left.items()],
     )
     if reading.id_rates is None:
         return
-    rates = {"xid": reading.id_rates.xids_per_s, "mxid": reading.id_rates.mxids_per_s}
+    rates = {
+        "xid": reading.id_rates.xids_per_s,
+        "mxid": reading.id_rates.mxids_per_s,
+        "member": reading.id_rates.members_per_s,
+    }
     yield from gauges(
         "pgsweep_ids_used_per_second",
-        "Transaction ids and multixacts used in a second, over the last hour.",
+        "Transaction ids, multixacts and members of those used in a second, over the last hour.",
         ("ids",),
         [((ids,), rate) for ids, rate in rates.items()],
     )
@@ -119,7 +134,7 @@ def wraparound(reading: Reading, limit: int) -> Iterator[Metric]:
         "pgsweep_wraparound_timestamp_seconds",
         "When the server would refuse to write at that rate, if nothing is frozen until then.",
         ("ids",),
-        [((ids,), moment(when(cluster.now, left[ids], rate))) for ids, rate in rates.items()],
+        [((ids,), moment(when(cluster.now, count, rates[ids]))) for ids, count in left.items()],
     )
 
 

@@ -80,6 +80,7 @@ PARTS = (
     Part("step", lambda session: next(iter(session.governor(1)), None), _with_extension),
     Part("features", Session.features, _with_extension),
     Part("id_rates", Session.id_rates, _with_extension),
+    Part("members", Session.members),
 )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Feature,
         IdRates,
         Limit,
+        Members,
         Progress,
         QueueWait,
         RecoveryConflict,
@@ -40,6 +41,7 @@ class Reading:
     dead_tuples: tuple[DeadTuples, ...] | None = None
     dead_tuples_at: datetime | None = None
     id_rates: IdRates | None = None
+    members: Members | None = None
     # These need the extension.
     status: Status | None = None
     totals: tuple[Totals, ...] | None = None

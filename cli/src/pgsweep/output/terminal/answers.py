@@ -6,7 +6,7 @@ So does status without the extension.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -37,9 +37,9 @@ DECISION_STYLE = {
 
 
 def table_columns(
-    now: datetime, with_database: bool, with_frozen: bool = True
+    now: datetime, with_database: bool, missing: Sequence[str] = ()
 ) -> tuple[Column[Table], ...]:
-    """Return the columns of tables. Not every server knows how many pages are frozen."""
+    """Return the columns of tables, without those that this server knows nothing of."""
 
     def name(table: Table) -> str:
         return compute.relation(table, with_database)
@@ -54,18 +54,26 @@ def table_columns(
         Column[Table]("INSERTED", lambda table: text.count(table.ins_since_vacuum), 8, True, 3),
         Column[Table]("OF", _insert_threshold, 5, True, 3),
         Column[Table]("XID %", _age, 5, True, 2),
+        Column[Table]("FREEZE IN", lambda table: _freeze(table, now), 9, True, 4),
         Column[Table]("PAGES", lambda table: text.count(table.pages), 5, True, 6),
         Column[Table]("FROZEN", _frozen, 6, True, 8),
         Column[Table]("LAST RUN", lambda table: text.ago(table.last_run, now), 10, True, 5),
         Column[Table]("REASON", lambda table: table.reason or "", 20, False, 7, True, 70),
     )
-    return tuple(column for column in columns if with_frozen or column.title != "FROZEN")
+    return tuple(column for column in columns if column.title not in missing)
 
 
 def _decision(table: Table) -> Text:
     decision = table.decision or text.UNKNOWN
     style = DECISION_STYLE.get(decision, "bold yellow" if table.do_vacuum else "")
     return Text(decision, style=style)
+
+
+def _freeze(table: Table, now: datetime) -> str:
+    """Return how long it is until pg_sweep freezes the table, at the present rate of ids."""
+    if table.freeze_time is None:
+        return text.UNKNOWN
+    return text.duration(min(table.freeze_time - now, timedelta(days=9999)))
 
 
 def _score(value: float | None) -> str:
@@ -103,8 +111,12 @@ def table_lines(
     total = f"{len(rows):,} of {compute.plural(len(everything), 'table')} shown, {due:,} due"
     if not rows:
         return [Text(total)]
-    frozen = any(table.frozen_pages is not None for table in rows)
-    layout = grid.fit(table_columns(now, with_database, frozen), width)
+    missing = []
+    if all(table.frozen_pages is None for table in rows):
+        missing.append("FROZEN")
+    if all(table.freeze_time is None for table in rows):
+        missing.append("FREEZE IN")
+    layout = grid.fit(table_columns(now, with_database, missing), width)
     lines = [grid.header(layout), *(grid.row(layout, table) for table in rows)]
     return [*lines, Text(total, style="dim")]
 

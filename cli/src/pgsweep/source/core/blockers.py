@@ -15,6 +15,7 @@ from pgsweep.source.core import words
 if TYPE_CHECKING:
     from pgsweep.model.core_facts import Holder
 
+TEMPORARY = "temporary table"
 EVERYWHERE = "dead rows of all tables of all databases"
 
 
@@ -105,6 +106,8 @@ def blockers(holders: Iterable[Holder], dbname: str) -> tuple[Blocker, ...]:
 
 def _inherits(holder: Holder, running: Collection[int | None]) -> bool:
     """Tell whether its age is only that of somebody else's running transaction."""
+    if holder.source == "temporary":
+        return False
     # A slot that nobody uses, and one that decodes, keeps rows for itself.
     if holder.source == "slot" and (not holder.active or holder.slot_type == "logical"):
         return False
@@ -143,6 +146,8 @@ def kind_of(holder: Holder) -> str:
         return "prepared transaction"
     if holder.source == "setting":
         return "other"
+    if holder.source == "temporary":
+        return TEMPORARY
     if holder.source == "slot" and holder.slot_type == "logical":
         return "logical slot"
     if holder.source == "slot" and not holder.active:
@@ -168,6 +173,8 @@ def _state(holder: Holder) -> str | None:
 
 def affects(blocker: Blocker, dbname: str, is_shared: bool, is_catalog: bool) -> bool:
     """Tell whether it withholds dead rows of such a table of this database."""
+    if blocker.kind == TEMPORARY:
+        return False
     if blocker.kind == "logical slot":
         # If the slot has an xmin as well, its row says that it withholds all tables.
         return is_catalog or is_shared or "all tables" in (blocker.withholds or "")
@@ -179,6 +186,8 @@ def affects(blocker: Blocker, dbname: str, is_shared: bool, is_catalog: bool) ->
 
 
 def _withholds(kind: str, holder: Holder, catalogs_only: bool, dbname: str) -> str:
+    if kind == TEMPORARY:
+        return f'the age of database "{holder.datname}"'
     if catalogs_only:
         return "dead rows of the system catalogs of all databases"
     if kind in ("logical slot", "physical slot", "standby feedback") or holder.datname is None:
@@ -197,6 +206,18 @@ def _remedy(kind: str, holder: Holder) -> tuple[str, str]:
     if holder.behind is not None:
         ahead = Ahead(holder.behind, holder.behind_query)
         return ahead.fix, ahead.waited_for
+    if kind == TEMPORARY and pid is not None:
+        return (
+            f"SELECT pg_terminate_backend({pid});",
+            "the session ends and its temporary tables are dropped. "
+            "Or its owner runs VACUUM on them there",
+        )
+    if kind == TEMPORARY:
+        return (
+            f"DROP TABLE {holder.name};",
+            "its session may still use it. Before 16 the server does not tell which session that "
+            "is, and from 16 on it has ended",
+        )
     if kind == "prepared transaction":
         return _prepared(holder)
     if kind in ("physical slot", "logical slot"):

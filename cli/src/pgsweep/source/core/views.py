@@ -58,6 +58,7 @@ def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> C
         vacuums=session.rows("core_vacuums", Vacuum),
         databases=databases(session),
         xid_rate=_measured_xid_rate(session, first_xid) if seconds > 0 else xid_rate(session),
+        members=session.members(),
         earlier=earlier,
         earlier_at=earlier_at,
         sees_everything=bool(session.dicts("role")[0]["can_read_stats"]),

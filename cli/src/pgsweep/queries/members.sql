@@ -1,0 +1,1 @@
+SELECT used, stop_at FROM sweep.wraparound WHERE ids = 'member'
