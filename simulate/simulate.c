@@ -60,9 +60,9 @@ earlier(double a, double b)
  */
 
 static double
-limit_of(const Window *window, WindowSetting setting, double otherwise)
+limit_of(const Window *window, BudgetLimit limit, double otherwise)
 {
-	return window != NULL && window->set[setting] ? window->value[setting] : otherwise;
+	return window != NULL && window->set[limit] ? window->value[limit] : otherwise;
 }
 
 /* How many minutes until a window begins or ends. */
@@ -96,8 +96,8 @@ find_limits(Run *run, const SimulateHour *hour)
 	const Window *window = windows_at(&r->windows, minute);
 	double		pages = RATES_MB / r->page_bytes;
 
-	run->read_limit = limit_of(window, WINDOW_READ_LIMIT, r->read_limit) * pages;
-	run->write_limit = limit_of(window, WINDOW_WRITE_LIMIT, r->write_limit) * pages;
+	run->read_limit = limit_of(window, LIMIT_READ, r->read_limit) * pages;
+	run->write_limit = limit_of(window, LIMIT_WRITE, r->write_limit) * pages;
 	run->window_at = r->windows.count > 0 ?
 		hour->begin + 60 * (minutes + minutes_until_edge(&r->windows, minute)) : HUGE_VAL;
 }

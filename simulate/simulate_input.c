@@ -538,8 +538,8 @@ rules_of(const SimulatedSettings *s, bool act)
 		r.windows = s->windows;
 		for (int i = 0; i < r.windows.count; i++)
 		{
-			r.windows.windows[i].value[WINDOW_READ_LIMIT] /= fast;
-			r.windows.windows[i].value[WINDOW_WRITE_LIMIT] /= fast;
+			r.windows.windows[i].value[LIMIT_READ] /= fast;
+			r.windows.windows[i].value[LIMIT_WRITE] /= fast;
 		}
 	}
 	return r;

@@ -82,8 +82,8 @@ settings_in_force(void)
 		.autovacuum_max_workers = autovacuum_max_workers,
 		.freeze_max_age = autovacuum_freeze_max_age,
 		.checkpoint_timeout_s = CheckPointTimeout,
-		.read_limit = sweep_read_limit,
-		.write_limit = sweep_write_limit,
+		.read_limit = sweep_limits[LIMIT_READ],
+		.write_limit = sweep_limits[LIMIT_WRITE],
 		.windows_text = sweep_windows,
 	};
 

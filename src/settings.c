@@ -33,16 +33,11 @@ int			sweep_min_interval_s = -1;
 int			sweep_analyze_scope = ANALYZE_ALL;
 int			sweep_max_workers = 2;
 int			sweep_work_mem_kb = -1;
-double		sweep_read_limit = 0;
-double		sweep_write_limit = 0;
-double		sweep_wal_limit = 0;
-double		sweep_io_latency_limit = 0;
-double		sweep_device_utilization = 0;
-double		sweep_cpu_limit = 0;
 char	   *sweep_max_replica_lag = NULL;
 char	   *sweep_ignore_standbys = NULL;
 int			sweep_standby_conflicts = STANDBY_AUTO;
 char	   *sweep_reclaim_rate = NULL;
+double		sweep_limits[LIMIT_COUNT];
 double		sweep_floor = 2;
 char	   *sweep_windows = NULL;
 char	   *sweep_host_directory = NULL;
@@ -51,7 +46,6 @@ bool		sweep_cleaner = false;
 int			sweep_cleaner_naptime_s = 60;
 int			sweep_cleaner_scan_rate = 100000;
 int			sweep_steer = STEERED_NONE;
-double		sweep_wal_disk_limit = 80;
 bool		sweep_process_title = false;
 int			sweep_max_runs = 2000;
 int			sweep_max_decisions = 8192;
@@ -437,37 +431,28 @@ define_cleaner(void)
 							PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
-/* A rate in MB/s, for which guc.c has no unit. */
+/* guc.c has no unit for a rate in MB/s. */
 static void
-define_rate(const char *name, const char *description, double *variable)
+define_limit(BudgetLimit limit)
 {
-	DefineCustomRealVariable(name, description,
-							 "In MB/s, for all vacuums together that pg_sweep paces.  0 does not limit it.",
-							 variable, 0, 0, 1000000,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	const LimitRow *row = &budget_limits[limit];
+
+	DefineCustomRealVariable(row->setting, row->description,
+							 row->sensor == LIMIT_BY_VACUUMS ?
+							 "In MB/s, for all vacuums together that pg_sweep paces.  0 does not limit it." :
+							 "0 does not limit it.",
+							 &sweep_limits[limit], row->initial, 0, row->max,
+							 PGC_SIGHUP, strcmp(row->unit, "ms") == 0 ? GUC_UNIT_MS : 0, NULL, NULL, NULL);
 }
 
 static void
 define_budget(void)
 {
-	define_rate("sweep.read_limit", "Sets how many pages vacuums may read.", &sweep_read_limit);
-	define_rate("sweep.write_limit", "Sets how many pages vacuums may dirty.", &sweep_write_limit);
-	define_rate("sweep.wal_limit", "Sets how much WAL vacuums may write, with full-page images.", &sweep_wal_limit);
-	DefineCustomRealVariable("sweep.io_latency_limit",
-							 "Sets how long the device may take for a request before vacuums yield.",
-							 "0 does not limit it.",
-							 &sweep_io_latency_limit, 0, 0, 60000,
-							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomRealVariable("sweep.device_utilization",
-							 "Sets how busy the device may be, in percent, before vacuums yield.",
-							 "0 does not limit it.",
-							 &sweep_device_utilization, 0, 0, 100,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("sweep.cpu_limit",
-							 "Sets how much processor time vacuums may use, in percent of a core.",
-							 "0 does not limit it.",
-							 &sweep_cpu_limit, 0, 0, 100000,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+	{
+		if (budget_limits[i].description != NULL)
+			define_limit(i);
+	}
 	DefineCustomStringVariable("sweep.max_replica_lag",
 							   "Sets how far standbys may be behind before vacuums yield.",
 							   "An amount of WAL (\"100MB\") or a time (\"5s\").  Empty does not limit it.",
@@ -478,11 +463,6 @@ define_budget(void)
 							   "A comma-separated list of their application_name, or * for all.",
 							   &sweep_ignore_standbys, "",
 							   PGC_SIGHUP, 0, list_check, NULL, NULL);
-	DefineCustomRealVariable("sweep.wal_disk_limit",
-							 "Sets how full the file system of the WAL may be, in percent, before vacuums yield.",
-							 "0 does not limit it.",
-							 &sweep_wal_disk_limit, 80, 0, 100,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 }
 
 static void

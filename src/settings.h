@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "exported.h"
+#include "policy/budget_limit.h"
 
 /* sweep.analyze_scope */
 typedef enum AnalyzeScope
@@ -73,13 +74,9 @@ extern int	sweep_min_interval_s;
 extern int	sweep_analyze_scope;
 extern PGDLLEXPORT int sweep_max_workers;
 extern int	sweep_work_mem_kb;
-extern PGDLLEXPORT double sweep_read_limit; /* MB/s, as the next two (0, here
-											 * and below: not limited) */
-extern PGDLLEXPORT double sweep_write_limit;
-extern double sweep_wal_limit;
-extern double sweep_io_latency_limit;	/* ms */
-extern double sweep_device_utilization; /* percent */
-extern double sweep_cpu_limit;	/* percent of a core */
+
+/* Those that are a number, in their units; 0: not limited. */
+extern PGDLLEXPORT double sweep_limits[LIMIT_COUNT];
 extern char *sweep_max_replica_lag;
 extern char *sweep_ignore_standbys;
 extern int	sweep_standby_conflicts;	/* SweepStandbys */
@@ -92,7 +89,6 @@ extern bool sweep_cleaner;
 extern int	sweep_cleaner_naptime_s;
 extern int	sweep_cleaner_scan_rate;
 extern int	sweep_steer;		/* of SweepSteered */
-extern double sweep_wal_disk_limit; /* percent */
 extern bool sweep_process_title;
 extern int	sweep_max_runs;
 extern int	sweep_max_decisions;

@@ -71,11 +71,11 @@ publish_step(const GovernorVacuums *vacuums, const ThrottleReading *reading,
 	step.decision = result->decision;
 	if (result->reason_limit > 0)
 	{
-		double		scale = budget_limit_scale(result->binding);
+		double		scale = budget_limits[result->binding].scale;
 
 		snprintf(step.reason, sizeof(step.reason), "%s: %.3g of %.3g %s", reason,
 				 result->reason_measured / scale, result->reason_limit / scale,
-				 budget_limit_unit(result->binding));
+				 budget_limits[result->binding].unit);
 	}
 	else
 		strlcpy(step.reason, reason, sizeof(step.reason));

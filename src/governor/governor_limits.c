@@ -39,24 +39,34 @@ apply_window(ThrottleSettings *s, TimestampTz now)
 	static Windows windows;		/* large */
 	const Window *window;
 	LimitError	error;
-	double	   *const to[WINDOW_SETTING_COUNT] = {
-		[WINDOW_READ_LIMIT] = &s->ceilings.read,
-		[WINDOW_WRITE_LIMIT] = &s->ceilings.write,
-		[WINDOW_WAL_LIMIT] = &s->ceilings.wal,
-		[WINDOW_FLOOR] = &s->floor,
-		[WINDOW_IO_LATENCY_LIMIT] = &s->io_latency_ms,
-		[WINDOW_DEVICE_UTILIZATION] = &s->device_pct,
-		[WINDOW_CPU_LIMIT] = &s->cpu_pct,
-	};
 
 	if (sweep_windows == NULL || sweep_windows[0] == '\0' || local == NULL ||
 		!windows_parse(sweep_windows, &windows, &error))
 		return;
 	window = windows_at(&windows, local->tm_hour * 60 + local->tm_min);
-	for (int i = 0; window != NULL && i < WINDOW_SETTING_COUNT; i++)
+	if (window == NULL)
+		return;
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
 	{
 		if (window->set[i])
-			*to[i] = window->value[i] * (i <= WINDOW_FLOOR ? RATES_MB : 1);
+			s->limits[i] = window->value[i] * budget_limits[i].scale;
+	}
+	if (window->set[WINDOW_FLOOR])
+		s->floor = window->value[WINDOW_FLOOR] * RATES_MB;
+}
+
+/* What is left of a limit that other servers of this machine share, from 0 to 1. */
+static double
+part_of(BudgetLimit limit, const HostShare *share)
+{
+	switch (budget_limits[limit].share)
+	{
+		case LIMIT_OF_DEVICE:
+			return share->device;
+		case LIMIT_OF_PROCESSORS:
+			return share->processors;
+		default:
+			return 1;
 	}
 }
 
@@ -67,11 +77,9 @@ apply_window(ThrottleSettings *s, TimestampTz now)
 static void
 apply_share(ThrottleSettings *s, const HostShare *share)
 {
-	s->ceilings.read *= share->device;
-	s->ceilings.write *= share->device;
-	s->ceilings.wal *= share->device;
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+		s->limits[i] *= part_of(i, share);
 	s->floor *= share->device;
-	s->cpu_pct *= share->processors;
 	s->device_share = share->device;
 }
 
@@ -81,15 +89,10 @@ governor_limits_get(ThrottleSettings *out, const HostShare *share, TimestampTz n
 	LimitError	error;
 
 	memset(out, 0, sizeof(*out));
-	out->ceilings.read = sweep_read_limit * RATES_MB;
-	out->ceilings.write = sweep_write_limit * RATES_MB;
-	out->ceilings.wal = sweep_wal_limit * RATES_MB;
-	out->io_latency_ms = sweep_io_latency_limit;
-	out->device_pct = sweep_device_utilization;
-	out->cpu_pct = sweep_cpu_limit;
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+		out->limits[i] = sweep_limits[i] * budget_limits[i].scale;
 	if (sweep_max_replica_lag != NULL)
 		(void) limit_parse_lag(sweep_max_replica_lag, &out->replica_lag_bytes, &out->replica_lag_ms, &error);
-	out->wal_disk_pct = sweep_wal_disk_limit;
 	out->slot_keep_bytes = max_slot_wal_keep_size_mb > 0 ? max_slot_wal_keep_size_mb * RATES_MB : 0;
 	out->floor = sweep_floor * RATES_MB;
 	out->adaptive = sweep_adaptive;
@@ -103,9 +106,12 @@ governor_limits_get(ThrottleSettings *out, const HostShare *share, TimestampTz n
 bool
 governor_limits_any(const ThrottleSettings *s)
 {
-	return s->ceilings.read > 0 || s->ceilings.write > 0 || s->ceilings.wal > 0 ||
-		s->io_latency_ms > 0 || s->device_pct > 0 || s->cpu_pct > 0 ||
-		s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+	{
+		if (s->limits[i] > 0 && budget_limits[i].initial == 0)
+			return true;
+	}
+	return s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
 }
 
 double
@@ -176,11 +182,11 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 {
 	SensorsWanted wanted = {0};
 
-	wanted.disk = s->io_latency_ms > 0 || s->device_pct > 0 || s->adaptive;
+	wanted.disk = s->limits[LIMIT_IO_LATENCY] > 0 || s->limits[LIMIT_DEVICE] > 0 || s->adaptive;
 	wanted.users = s->adaptive;
 	wanted.wal = true;
 	wanted.replicas = s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
-	wanted.cpu = s->cpu_pct > 0;
+	wanted.cpu = s->limits[LIMIT_CPU] > 0;
 	wanted.ignore_standbys = sweep_ignore_standbys;
 	wanted.max_lag_bytes = s->replica_lag_bytes;
 	wanted.max_lag_ms = s->replica_lag_ms;
@@ -216,29 +222,26 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
  * ----
  */
 
-/* The sensor that a limit is looked at by.  LIMIT_NONE ... WAL need none. */
+/* The sensor that a limit is looked at by. */
 static SensorState
 sensor_of(const SensorsReading *sensors, BudgetLimit limit, const char **why)
 {
 	*why = "";
-	switch (limit)
+	switch (budget_limits[limit].sensor)
 	{
-		case LIMIT_IO_LATENCY:
-		case LIMIT_DEVICE:
+		case LIMIT_BY_DISK:
 			*why = sensors->disk.why;
 			return sensors->disk.state;
-		case LIMIT_CPU:
+		case LIMIT_BY_CPU:
 			*why = sensors->cpu.why;
 			return sensors->cpu.state;
-		case LIMIT_REPLICA_LAG:
+		case LIMIT_BY_REPLICAS:
 			*why = sensors->replicas.why;
 			return sensors->replicas.state;
-		case LIMIT_USERS:
+		case LIMIT_BY_USERS:
 			*why = sensors->users.why;
 			return sensors->users.state;
-		case LIMIT_ARCHIVER:
-		case LIMIT_SLOTS:
-		case LIMIT_WAL_DISK:
+		case LIMIT_BY_WAL:
 			*why = sensors->wal.why;
 			return sensors->wal.state;
 		default:
@@ -246,30 +249,12 @@ sensor_of(const SensorsReading *sensors, BudgetLimit limit, const char **why)
 	}
 }
 
-/* What is left of a limit that other servers of this machine share, from 0 to 1. */
-static double
-part_of(BudgetLimit limit, const HostShare *share, int *others)
-{
-	*others = limit == LIMIT_CPU ? share->on_machine : share->on_device;
-	switch (limit)
-	{
-		case LIMIT_READ:
-		case LIMIT_WRITE:
-		case LIMIT_WAL:
-			return share->device;
-		case LIMIT_CPU:
-			return share->processors;
-		default:
-			return 1;
-	}
-}
-
 /* What is set is shown as it is set. */
 static void
 describe_share(BudgetLimitState *to, BudgetLimit limit, const HostShare *share)
 {
-	int			others;
-	double		part = part_of(limit, share, &others);
+	int			others = budget_limits[limit].share == LIMIT_OF_PROCESSORS ? share->on_machine : share->on_device;
+	double		part = part_of(limit, share);
 	size_t		length = strlen(to->detail);
 
 	if (part >= 1 || to->configured <= 0)

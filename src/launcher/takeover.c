@@ -62,8 +62,12 @@ is_same(const StatsMark *a, const StatsMark *b)
 	return false;
 }
 
+/*
+ * If something may have happened that neither the note nor the counters know,
+ * the visibility map has to be counted again.
+ */
 static void
-take_table(const CarriedTable *t, bool same, TimestampTz now)
+take_table(const CarriedTable *t, bool same, bool all_known, TimestampTz now)
 {
 	Decision	d = t->decision;
 	PgStat_StatTabEntry stats;
@@ -88,7 +92,7 @@ take_table(const CarriedTable *t, bool same, TimestampTz now)
 		d.memory.cleaned_at += inserted - t->inserted;
 		d.memory.changed += changed - t->changed;
 		d.memory.counted_changes += inserted - t->inserted + changed - t->changed;
-		d.memory.counted_vacuums = d.memory.counted_vacuums == t->counts.vacuums ? own.vacuums : -1;
+		d.memory.counted_vacuums = all_known && d.memory.counted_vacuums == t->counts.vacuums ? own.vacuums : -1;
 		d.dead = t->counts.dead;
 		d.ins = t->counts.ins;
 	}
@@ -130,6 +134,17 @@ take_stale(const CarriedNote *note, TimestampTz now)
 	}
 }
 
+static bool
+is_listed(const CarriedNote *note, Oid dboid)
+{
+	for (int i = 0; i < note->database_count; i++)
+	{
+		if (note->databases[i] == dboid)
+			return true;
+	}
+	return false;
+}
+
 static void
 take_note(const WalNote *found, const CarriedNote *note)
 {
@@ -137,14 +152,16 @@ take_note(const WalNote *found, const CarriedNote *note)
 	TimestampTz now = clock_now();
 	StatsMark	mark = handover_tables_statistics();
 	bool		same = found->timeline == GetWALInsertionTimeLine() && is_same(&note->statistics, &mark);
+	bool		whole = carry_rest_is_clean(note->floor) &&
+		(same || (!note->long_writer && found->behind <= HANDOVER_AGAIN_BYTES));
 
 	handover_goes_on();
 	if (!note->in_force)
 		return;
 	for (int i = 0; i < note->table_count; i++)
-		take_table(&note->tables[i], same, now);
+		take_table(&note->tables[i], same, whole && is_listed(note, note->tables[i].decision.key.dboid), now);
 	hold_carried(note->held_until);
-	if (!carry_rest_is_clean(note->floor) || (!same && (note->long_writer || found->behind > HANDOVER_AGAIN_BYTES)))
+	if (!whole)
 	{
 		ereport(LOG,
 				(errmsg("pg_sweep: took over what was known of %d tables", note->table_count),

@@ -238,16 +238,18 @@ describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *ou
 		SensorState sensor;
 		bool		always;
 	}			rows[] = {
-		{LIMIT_READ, s->ceilings.read, r->used.read, SENSOR_OK, false},
-		{LIMIT_WRITE, s->ceilings.write, r->used.write, SENSOR_OK, false},
-		{LIMIT_WAL, s->ceilings.wal, r->used.wal, SENSOR_OK, false},
-		{LIMIT_IO_LATENCY, s->io_latency_ms, r->latency_ms, r->disk, false},
-		{LIMIT_DEVICE, s->device_pct, r->busy_pct, r->disk, false},
-		{LIMIT_CPU, s->cpu_pct, r->cpu_pct, r->cpu, false},
+#define SET(limit, measured, sensor) {limit, s->limits[limit], measured, sensor, false}
+		SET(LIMIT_READ, r->used.read, SENSOR_OK),
+		SET(LIMIT_WRITE, r->used.write, SENSOR_OK),
+		SET(LIMIT_WAL, r->used.wal, SENSOR_OK),
+		SET(LIMIT_IO_LATENCY, r->latency_ms, r->disk),
+		SET(LIMIT_DEVICE, r->busy_pct, r->disk),
+		SET(LIMIT_CPU, r->cpu_pct, r->cpu),
 		{LIMIT_USERS, 0, r->waiting, users, s->adaptive},
 		{LIMIT_ARCHIVER, ARCHIVER_BEHIND, r->archiver_behind_bytes, r->wal, false},
 		{LIMIT_SLOTS, fmax(0, SLOT_LEFT * s->slot_keep_bytes), r->slot_left_bytes, r->wal, false},
-		{LIMIT_WAL_DISK, s->wal_disk_pct, r->wal_disk_used_pct, r->wal, false},
+		SET(LIMIT_WAL_DISK, r->wal_disk_used_pct, r->wal),
+#undef SET
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -261,9 +263,9 @@ describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *ou
 			(rows[i].sensor == SENSOR_BROKEN || !isfinite(rows[i].measured));
 		limit->measured = limit->used && !limit->broken ? rows[i].measured : -1;
 	}
-	out->limits[LIMIT_READ].allowed = s->ceilings.read;
-	out->limits[LIMIT_WRITE].allowed = s->ceilings.write;
-	out->limits[LIMIT_WAL].allowed = s->ceilings.wal;
+	out->limits[LIMIT_READ].allowed = s->limits[LIMIT_READ];
+	out->limits[LIMIT_WRITE].allowed = s->limits[LIMIT_WRITE];
+	out->limits[LIMIT_WAL].allowed = s->limits[LIMIT_WAL];
 
 	{
 		ThrottleLimit *lag = &out->limits[LIMIT_REPLICA_LAG];
@@ -330,11 +332,11 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 
 #define SEES(limit) (out->limits[limit].used && !out->limits[limit].broken)
 	if (SEES(LIMIT_IO_LATENCY))
-		step_number(state, LIMIT_IO_LATENCY, r->latency_ms, s->io_latency_ms, THROTTLE_REASON_LATENCY, v, out);
+		step_number(state, LIMIT_IO_LATENCY, r->latency_ms, s->limits[LIMIT_IO_LATENCY], THROTTLE_REASON_LATENCY, v, out);
 	if (SEES(LIMIT_DEVICE))
-		step_number(state, LIMIT_DEVICE, r->busy_pct, s->device_pct, THROTTLE_REASON_DEVICE, v, out);
+		step_number(state, LIMIT_DEVICE, r->busy_pct, s->limits[LIMIT_DEVICE], THROTTLE_REASON_DEVICE, v, out);
 	if (SEES(LIMIT_CPU))
-		step_number(state, LIMIT_CPU, r->cpu_pct, s->cpu_pct, THROTTLE_REASON_CPU, v, out);
+		step_number(state, LIMIT_CPU, r->cpu_pct, s->limits[LIMIT_CPU], THROTTLE_REASON_CPU, v, out);
 	if (SEES(LIMIT_REPLICA_LAG))
 		step_lag(state, s, r, v, out);
 	if (SEES(LIMIT_ARCHIVER))
@@ -383,8 +385,8 @@ limit_wal(const ThrottleState *state, const ThrottleSettings *s, ThrottleResult 
 {
 	double		danger = throttle_wal_allowed(state, NULL);
 
-	out->allowed.wal = s->ceilings.wal;
-	if (danger > 0 && danger < UNLIMITED && (s->ceilings.wal <= 0 || danger < s->ceilings.wal))
+	out->allowed.wal = s->limits[LIMIT_WAL];
+	if (danger > 0 && danger < UNLIMITED && (s->limits[LIMIT_WAL] <= 0 || danger < s->limits[LIMIT_WAL]))
 		out->allowed.wal = danger;
 }
 
@@ -489,9 +491,9 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 			out->floor = s->floor;
 		if (!state->started && s->adaptive)
 			out->allowed.total = fmax(START * share_of(s), s->floor);
-		out->allowed.read = s->ceilings.read;
-		out->allowed.write = s->ceilings.write;
-		out->allowed.wal = s->ceilings.wal;
+		out->allowed.read = s->limits[LIMIT_READ];
+		out->allowed.write = s->limits[LIMIT_WRITE];
+		out->allowed.wal = s->limits[LIMIT_WAL];
 		return;
 	}
 
@@ -516,8 +518,8 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 	prepare_valves(state, &v, out);
 	step_valves(state, s, r, &v, wanted, out);
 
-	out->allowed.read = s->ceilings.read;
-	out->allowed.write = s->ceilings.write;
+	out->allowed.read = s->limits[LIMIT_READ];
+	out->allowed.write = s->limits[LIMIT_WRITE];
 	limit_wal(state, s, out);
 	out->floor = wanted;
 	out->users_expected = throttle_users_expected(&state->users, r);

@@ -35,13 +35,9 @@
 /* The limits in force now; 0: not set. */
 typedef struct ThrottleSettings
 {
-	Rates		ceilings;		/* total does not matter */
-	double		io_latency_ms;
-	double		device_pct;
-	double		cpu_pct;		/* of a core */
+	double		limits[LIMIT_COUNT];	/* of those that are a number */
 	double		replica_lag_bytes;
 	double		replica_lag_ms;
-	double		wal_disk_pct;
 	double		slot_keep_bytes;	/* max_slot_wal_keep_size; <= 0: none */
 	double		floor;			/* bytes/s of the total */
 	double		reclaim_rows_s; /* dead rows to keep up with */

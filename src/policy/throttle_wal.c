@@ -60,7 +60,7 @@ throttle_wal_step(ThrottleState *state, const ThrottleSettings *s, const Throttl
 				keep > 0 && r->slot_left_bytes >= 0 && r->slot_left_bytes < SLOT_LEFT * keep,
 				THROTTLE_REASON_SLOT, used, floor, v, out);
 	step_danger(state, LIMIT_WAL_DISK,
-				s->wal_disk_pct > 0 && r->wal_disk_used_pct >= s->wal_disk_pct,
+				s->limits[LIMIT_WAL_DISK] > 0 && r->wal_disk_used_pct >= s->limits[LIMIT_WAL_DISK],
 				THROTTLE_REASON_WAL_DISK, used, floor, v, out);
 }
 

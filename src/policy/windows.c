@@ -7,24 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "budget_limit.h"
-
 #define EN_DASH		"\xe2\x80\x93"
-
-static const struct
-{
-	BudgetLimit limit;			/* NONE: the floor */
-	const char *unit;			/* may follow the number */
-	double		max;
-}			settings[WINDOW_SETTING_COUNT] = {
-	[WINDOW_READ_LIMIT] = {LIMIT_READ, "MB/s", 1e6},
-	[WINDOW_WRITE_LIMIT] = {LIMIT_WRITE, "MB/s", 1e6},
-	[WINDOW_WAL_LIMIT] = {LIMIT_WAL, "MB/s", 1e6},
-	[WINDOW_FLOOR] = {LIMIT_NONE, "MB/s", 1e6},
-	[WINDOW_IO_LATENCY_LIMIT] = {LIMIT_IO_LATENCY, "ms", 1e6},
-	[WINDOW_DEVICE_UTILIZATION] = {LIMIT_DEVICE, "%", 100},
-	[WINDOW_CPU_LIMIT] = {LIMIT_CPU, "%", 1e5},
-};
 
 /* What has been read, and what is wrong with what comes next. */
 typedef struct Reader
@@ -33,14 +16,6 @@ typedef struct Reader
 	const char *wrong;
 	const char *where;
 } Reader;
-
-const char *
-windows_setting_name(WindowSetting setting)
-{
-	BudgetLimit limit = settings[setting].limit;
-
-	return limit == LIMIT_NONE ? FLOOR_NAME : budget_limit_name(limit);
-}
 
 /* Only the first error counts. */
 static bool
@@ -110,21 +85,35 @@ read_hours(Reader *reader, Window *window)
 	return true;
 }
 
+/* Which limit begins here?  LIMIT_COUNT: none that a window can set. */
+static BudgetLimit
+read_name(Reader *reader)
+{
+	if (limit_word(&reader->p, FLOOR_NAME))
+		return WINDOW_FLOOR;
+	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT; i++)
+	{
+		if (budget_limits[i].in_windows && limit_word(&reader->p, budget_limits[i].name))
+			return i;
+	}
+	return LIMIT_COUNT;
+}
+
 /* "name=number unit", or "number unit" for the write limit. */
 static bool
 read_setting(Reader *reader, Window *window)
 {
 	const char *start = reader->p;
-	int			setting = WINDOW_WRITE_LIMIT;
+	BudgetLimit limit = LIMIT_WRITE;
 	double		number;
+	double		max;
 	const char *unit;
+	size_t		length;
 
 	if (*start < '0' || *start > '9')
 	{
-		for (setting = 0; setting < WINDOW_SETTING_COUNT; setting++)
-			if (limit_word(&reader->p, windows_setting_name(setting)))
-				break;
-		if (setting == WINDOW_SETTING_COUNT)
+		limit = read_name(reader);
+		if (limit == LIMIT_COUNT)
 			return fail(reader, start, "this is not a limit that a window can set");
 		limit_skip_blanks(&reader->p);
 		if (*reader->p != '=')
@@ -132,23 +121,26 @@ read_setting(Reader *reader, Window *window)
 		reader->p++;
 		limit_skip_blanks(&reader->p);
 	}
-	if (!limit_number(&reader->p, &number) || number > settings[setting].max)
+	max = limit == WINDOW_FLOOR ? LIMIT_RATE_MAX : budget_limits[limit].max;
+	if (!limit_number(&reader->p, &number) || number > max)
 		return fail(reader, reader->p, "a number in its limits is expected");
 	limit_skip_blanks(&reader->p);
-	unit = settings[setting].unit;
+	/* the unit may follow: its first word */
+	unit = budget_limits[limit == WINDOW_FLOOR ? LIMIT_WRITE : limit].unit;
+	length = strcspn(unit, " ");
 	if (*reader->p == *unit)
 	{
-		if (strncmp(reader->p, unit, strlen(unit)) != 0)
+		if (strncmp(reader->p, unit, length) != 0)
 			return fail(reader, reader->p, "this is not the limit's unit");
-		reader->p += strlen(unit);
+		reader->p += length;
 	}
 	if (*reader->p != '\0' && *reader->p != ',' && *reader->p != ' ' && *reader->p != '\t' &&
 		*reader->p != '\n' && *reader->p != '\r' && reader->p[-1] != ' ')
 		return fail(reader, reader->p, "this does not belong to a number");
-	if (window->set[setting])
+	if (window->set[limit])
 		return fail(reader, start, "this limit is set already in this window");
-	window->set[setting] = true;
-	window->value[setting] = number;
+	window->set[limit] = true;
+	window->value[limit] = number;
 	return true;
 }
 

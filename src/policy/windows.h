@@ -13,30 +13,22 @@
 
 #include <stdbool.h>
 
+#include "budget_limit.h"
 #include "limit_text.h"
 
 #define WINDOWS_MAX		24
 #define WINDOWS_DAY		(24 * 60)
 
-typedef enum WindowSetting
-{
-	WINDOW_READ_LIMIT,			/* MB/s, and the next two */
-	WINDOW_WRITE_LIMIT,
-	WINDOW_WAL_LIMIT,
-	WINDOW_FLOOR,
-	WINDOW_IO_LATENCY_LIMIT,	/* ms */
-	WINDOW_DEVICE_UTILIZATION,	/* percent */
-	WINDOW_CPU_LIMIT,			/* percent of a core */
-	WINDOW_SETTING_COUNT
-} WindowSetting;
+/* In set and value LIMIT_NONE is the floor.  Values are in the limits' units. */
+#define WINDOW_FLOOR	LIMIT_NONE
 
 typedef struct Window
 {
 	int			from;			/* minutes since midnight, included */
 	int			until;			/* not included (not after `from`: the window
 								 * goes over midnight) */
-	bool		set[WINDOW_SETTING_COUNT];
-	double		value[WINDOW_SETTING_COUNT];
+	bool		set[LIMIT_COUNT];
+	double		value[LIMIT_COUNT];
 } Window;
 
 /*
@@ -57,8 +49,5 @@ extern bool windows_parse(const char *text, Windows *out, LimitError *error);
  * server's time zone.
  */
 extern const Window *windows_at(const Windows *windows, int minute);
-
-/* The name of a setting, without "sweep." */
-extern const char *windows_setting_name(WindowSetting setting);
 
 #endif							/* SWEEP_POLICY_WINDOWS_H */

@@ -28,9 +28,9 @@ static void
 put_limit(Row *row, const Budget *budget, BudgetLimit i, bool stale)
 {
 	const BudgetLimitState *limit = &budget->limits[i];
-	double		scale = budget_limit_scale(i);
-	const char *unit = budget_limit_unit(i);
-	const char *from = budget_limit_setting(i);
+	double		scale = budget_limits[i].scale;
+	const char *unit = budget_limits[i].unit;
+	const char *from = budget_limits[i].setting;
 	const char *setting = from ? GetConfigOption(from, true, false) : NULL;
 	int			kb;
 

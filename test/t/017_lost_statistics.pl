@@ -82,7 +82,9 @@ sub found_in_turn
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	poll_ok($server, "SELECT count(DISTINCT relname) = $tables $of_lost AND relname LIKE 'large%' AND tuples_removed > 2000",
 		"$what: the garbage of all large tables is found",
-		timeout => 2 * $in_time);
+		timeout => 2 * $in_time)
+	  or diag(sql($server, "SELECT * FROM sweep.runs WHERE $after ORDER BY relname, started_at"),
+		sql($server, "SELECT * FROM sweep.decisions WHERE datname = 'lost' ORDER BY relname"));
 	poll_ok($server, "SELECT count(DISTINCT relname) = 3 $of_lost AND relname LIKE 'small%' AND tuples_removed > 200", "$what: and that of the small ones",
 		timeout => 2 * $in_time);
 	is(sql($server, "SELECT bool_and(started_at < '$since'::timestamptz + '$in_time s') $of_lost"), 't', "$what: within ten minutes");

@@ -6,18 +6,6 @@
 
 #include "budget_limit.h"
 #include "tap.h"
-#include "windows.h"
-
-/* Is it the name of a limit, or the floor? */
-static bool
-is_known(const char *name)
-{
-	bool		known = name != NULL && strcmp(name, FLOOR_NAME) == 0;
-
-	for (int i = LIMIT_NONE + 1; i < LIMIT_COUNT && !known; i++)
-		known = name != NULL && strcmp(budget_limit_name(i), name) == 0;
-	return known;
-}
 
 int
 main(void)
@@ -25,7 +13,7 @@ main(void)
 	for (int i = 0; i < LIMIT_COUNT; i++)
 	{
 		const char *name = budget_limit_name(i);
-		const char *setting = budget_limit_setting((BudgetLimit) i);
+		const LimitRow *row = &budget_limits[i];
 		bool		again = false;
 
 		tap_ok(name != NULL && name[0] != '\0', name ? name : "(null)", "has a name");
@@ -34,19 +22,15 @@ main(void)
 		for (int j = 0; j < i; j++)
 			again = again || strcmp(budget_limit_name(j), name) == 0;
 		tap_ok(!again, name, "is the only one of that name");
-		tap_ok(budget_limit_unit((BudgetLimit) i) != NULL, name, "has a unit");
-		tap_ok(budget_limit_scale((BudgetLimit) i) > 0, name, "has a scale");
+		tap_ok(row->unit != NULL, name, "has a unit");
+		tap_ok(row->scale > 0, name, "has a scale");
 		/* what is ours is called as its setting */
-		if (setting != NULL && strncmp(setting, "sweep.", 6) == 0)
-			tap_is_string(setting + 6, name, name, "setting");
+		if (row->setting != NULL && strncmp(row->setting, "sweep.", 6) == 0)
+			tap_is_string(row->setting + 6, name, name, "setting");
+		tap_ok(!row->in_windows || row->description != NULL, name, "is a number if a window sets it");
+		tap_ok(row->description == NULL || (row->setting != NULL && row->max > row->initial), name, "has a range if it is a number");
 	}
 	tap_ok(budget_limit_name(-1) == NULL, "-1", "is none");
 	tap_ok(budget_limit_name(LIMIT_COUNT) == NULL, "LIMIT_COUNT", "is none");
-	for (int i = 0; i < WINDOW_SETTING_COUNT; i++)
-	{
-		const char *name = windows_setting_name((WindowSetting) i);
-
-		tap_ok(is_known(name), name ? name : "(null)", "of a window is a limit, or the floor");
-	}
 	return tap_done();
 }

@@ -61,13 +61,13 @@ test_no_limit(void)
 
 	sv.r.wal = SENSOR_OK;
 	sv.r.slot_left_bytes = -1;
-	sv.s.wal_disk_pct = 80;
+	sv.s.limits[LIMIT_WAL_DISK] = 80;
 	steps(&sv, 100, 500 * MB);
 	tap_is_double(sv.out.allowed.total, 0, "no limit, not adaptive", "unlimited");
 	tap_is_int(sv.out.binding, LIMIT_NONE, "no limit, not adaptive", "nothing binds");
 	tap_is_int(sv.out.decision, THROTTLE_STEADY, "no limit, not adaptive", "decision");
 
-	sv.s.ceilings.write = 20 * MB;
+	sv.s.limits[LIMIT_WRITE] = 20 * MB;
 	sv.r.used.write = 19.9 * MB;
 	steps(&sv, 1, 500 * MB);
 	tap_is_double(sv.out.allowed.write, 20 * MB, "a ceiling", "holds as it is");
@@ -98,7 +98,7 @@ test_reasons_of_a_number(void)
 	{
 		Server		sv = busy(50 * MB);
 
-		sv.s.device_pct = 40;
+		sv.s.limits[LIMIT_DEVICE] = 40;
 		sv.r.disk = SENSOR_OK;
 		sv.r.busy_pct = cases[i].busy_pct;
 		steps(&sv, 1, 50 * MB);
@@ -113,7 +113,7 @@ test_step_response(void)
 	double		before;
 	double		lowest = 1e12;
 
-	sv.s.io_latency_ms = 5;
+	sv.s.limits[LIMIT_IO_LATENCY] = 5;
 	sv.r.disk = SENSOR_OK;
 	sv.r.latency_ms = 1;
 	steps(&sv, 40, 200 * MB);
@@ -158,7 +158,7 @@ test_reaction(void)
 	Server		sv = busy(0);
 	int			cuts = 0;
 
-	sv.s.cpu_pct = 50;
+	sv.s.limits[LIMIT_CPU] = 50;
 	sv.r.cpu = SENSOR_OK;
 	sv.r.cpu_pct = 10;
 	steps(&sv, 60, 80 * MB);
@@ -196,7 +196,7 @@ test_wal_dangers(void)
 	{
 		Server		sv = busy(3000 * MB);
 
-		sv.s.wal_disk_pct = 80;
+		sv.s.limits[LIMIT_WAL_DISK] = 80;
 		sv.s.slot_keep_bytes = 1000 * MB;
 		sv.r.wal = SENSOR_OK;
 		sv.r.wal_disk_used_pct = 10;
@@ -290,11 +290,11 @@ test_broken(void)
 
 			snprintf(name, sizeof(name), "limit %d without its sensor, %s", which[i],
 					 how == 0 ? "from the start" : how == 1 ? "later" : "while nothing is over");
-			sv.s.io_latency_ms = which[i] == LIMIT_IO_LATENCY ? 5 : 0;
-			sv.s.device_pct = which[i] == LIMIT_DEVICE ? 50 : 0;
-			sv.s.cpu_pct = which[i] == LIMIT_CPU ? 50 : 0;
+			sv.s.limits[LIMIT_IO_LATENCY] = which[i] == LIMIT_IO_LATENCY ? 5 : 0;
+			sv.s.limits[LIMIT_DEVICE] = which[i] == LIMIT_DEVICE ? 50 : 0;
+			sv.s.limits[LIMIT_CPU] = which[i] == LIMIT_CPU ? 50 : 0;
 			sv.s.replica_lag_ms = which[i] == LIMIT_REPLICA_LAG ? 5000 : 0;
-			sv.s.wal_disk_pct = which[i] == LIMIT_WAL_DISK ? 80 : 0;
+			sv.s.limits[LIMIT_WAL_DISK] = which[i] == LIMIT_WAL_DISK ? 80 : 0;
 			sv.s.adaptive = which[i] == LIMIT_USERS;
 			sv.r.disk = sv.r.cpu = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_OK;
 			sv.r.slot_left_bytes = -1;
@@ -342,7 +342,7 @@ test_absent(void)
 {
 	Server		sv = busy(50 * MB);
 
-	sv.s.device_pct = 20;
+	sv.s.limits[LIMIT_DEVICE] = 20;
 	sv.r.disk = SENSOR_ABSENT;
 	sv.s.replica_lag_bytes = MB;
 	sv.r.replicas = SENSOR_ABSENT;
@@ -384,7 +384,7 @@ test_clock(void)
 		throttle_step(&sv.state, &sv.s, &sv.r, jumps[i], &sv.out);
 		tap_is_double(sv.out.floor, 2 * MB, name, "as the first");
 
-		sv.s.io_latency_ms = 5;
+		sv.s.limits[LIMIT_IO_LATENCY] = 5;
 		sv.r.disk = SENSOR_OK;
 		sv.r.latency_ms = 5.3;
 		steps(&sv, 40, 50 * MB);
@@ -429,7 +429,7 @@ test_floor(void)
 	steps(&sv, 4 * 400, 300 * MB);
 	ok_between(sv.out.floor / MB, 8, 300, "it grows no more", "the floor rises again");
 
-	sv.s.ceilings.write = 1 * MB;
+	sv.s.limits[LIMIT_WRITE] = 1 * MB;
 	sv.r.used.write = 1 * MB;
 	steps(&sv, 1, 300 * MB);
 	tap_is_double(sv.out.allowed.write, 1 * MB, "floor against ceiling", "the ceiling holds");
@@ -470,7 +470,7 @@ test_reclaim(void)
 	}
 	tap_ok(sv.out.floor >= 7.8 * MB, "as many as are produced", "is the floor that it needs");
 
-	sv.s.cpu_pct = 10;
+	sv.s.limits[LIMIT_CPU] = 10;
 	sv.r.cpu = SENSOR_OK;
 	sv.r.cpu_pct = 100;
 	steps(&sv, 4 * 60, 300 * MB);
@@ -593,10 +593,10 @@ test_any_input(void)
 			double		total;
 
 			sv.s.adaptive = tap_random(&seed) % 2;
-			sv.s.io_latency_ms = tap_random(&seed) % 2 * 5;
-			sv.s.cpu_pct = tap_random(&seed) % 2 * 20;
+			sv.s.limits[LIMIT_IO_LATENCY] = tap_random(&seed) % 2 * 5;
+			sv.s.limits[LIMIT_CPU] = tap_random(&seed) % 2 * 20;
 			sv.s.replica_lag_bytes = tap_random(&seed) % 2 * MB;
-			sv.s.wal_disk_pct = 80;
+			sv.s.limits[LIMIT_WAL_DISK] = 80;
 			sv.s.slot_keep_bytes = ANY();
 			sv.r.vacuums = tap_random(&seed) % 3;
 			sv.r.used.total = ANY();
