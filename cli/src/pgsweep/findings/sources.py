@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pgsweep.base import errors
+from pgsweep.findings.bloat import of_index, of_table, worst_first
 from pgsweep.findings.core.explain import explain, explain_worst
 from pgsweep.findings.core.overview import overview
 from pgsweep.findings.core.tables import judge
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         Waiting,
         Worth,
     )
+    from pgsweep.model.bloat import Bloat
     from pgsweep.model.core_facts import CoreFacts
     from pgsweep.source.db import Session
 
@@ -131,6 +133,17 @@ def worth(session: Session, relid: int) -> Worth | None:
     """Return what garbage costs a table of this database, if that is followed."""
     found = session.worth(relid) if session.views().worth else ()
     return found[0] if found else None
+
+
+def bloat(session: Session) -> list[Bloat]:
+    """Return the largest indexes and tables, those from which most could be given back first."""
+    block = int(core_views.settings(session)["block_size"])
+    return worst_first(
+        (
+            *(of_index(index, block) for index in core_views.indexes(session)),
+            *(of_table(heap, block, session.version_num) for heap in core_views.heaps(session)),
+        )
+    )
 
 
 def blockers(session: Session) -> Answer[Blocker]:

@@ -6,13 +6,14 @@ What follows from it is in pgsweep.findings.core.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pgsweep.base import errors
 from pgsweep.model import DatabaseAge
 from pgsweep.model import core_rates as rates
+from pgsweep.model.bloat import SMALL_PAGES, ColumnFacts, HeapFacts, IndexFacts
 from pgsweep.model.core_facts import (
     CoreFacts,
     Holder,
@@ -70,6 +71,22 @@ def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> C
 def blockers(session: Session) -> tuple[Blocker, ...]:
     """Return what holds the horizon back, the oldest first."""
     return core_blockers(session.rows("core_holders", Holder), session.dbname)
+
+
+def indexes(session: Session) -> Iterator[IndexFacts]:
+    """Return the largest indexes of this database and what ANALYZE knows of their columns."""
+    for row in session.dicts("core_indexes", {"small": SMALL_PAGES}):
+        yield IndexFacts(columns=_columns(row.pop("columns")), **row)
+
+
+def heaps(session: Session) -> Iterator[HeapFacts]:
+    """Return the largest tables of this database and what ANALYZE knows of their columns."""
+    for row in session.dicts("core_heaps", {"small": SMALL_PAGES}):
+        yield HeapFacts(columns=_columns(row.pop("columns")), **row)
+
+
+def _columns(found: list[dict[str, Any]] | None) -> tuple[ColumnFacts, ...]:
+    return tuple(ColumnFacts(**{**(row.pop("statistics") or {}), **row}) for row in found or ())
 
 
 def progress(session: Session) -> tuple[Progress, ...]:

@@ -1,0 +1,157 @@
+"""What a rebuilt index would take, by what ANALYZE knows, against sizes of real ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pgsweep.findings.bloat import of_index, of_table, worst_first
+from pgsweep.findings.content import heap_pages, index_pages
+from pgsweep.model.bloat import ColumnFacts, HeapFacts, IndexFacts
+
+BLOCK = 8192
+BIGINT = ColumnFacts(8, "d", True, width=8, null_frac=0, n_distinct=-1, dedup=True)
+TEXT = ColumnFacts(-1, "i", True, width=33, null_frac=0, n_distinct=-1, lengths=[32], dedup=True)
+INDEX = IndexFacts(
+    relid=16390,
+    schemaname="public",
+    relname="t_pkey",
+    sql_name="public.t_pkey",
+    table_schemaname="public",
+    table_relname="t",
+    method="btree",
+    pages=5000,
+    entries=1e6,
+    table_rows=1e6,
+    table_pages=10000,
+    reloptions=None,
+    is_unique=True,
+    is_exclusion=False,
+    is_valid=True,
+    is_catalog=False,
+    is_partial=False,
+    keys=1,
+    built_by=None,
+    columns=(BIGINT,),
+)
+TABLE = HeapFacts(
+    relid=16384,
+    schemaname="public",
+    relname="t",
+    sql_name="public.t",
+    pages=10000,
+    table_rows=1e6,
+    reloptions=None,
+    is_catalog=False,
+    columns=(BIGINT, TEXT),
+)
+
+
+@pytest.mark.parametrize(
+    ("index", "pages"),
+    [
+        # CREATE INDEX of a million rows, PostgreSQL 15: what pg_relation_size() said after it
+        (INDEX, 2745),
+        (replace(INDEX, reloptions=["fillfactor=50"]), 4971),
+        (replace(INDEX, reloptions=["fillfactor=100"]), 2475),
+        (replace(INDEX, is_unique=False), 2745),
+        (replace(INDEX, columns=(TEXT,)), 7210),
+    ],
+)
+def test_index_without_equal_keys(index: IndexFacts, pages: int) -> None:
+    found, _ = index_pages(index, BLOCK)
+    assert found == pytest.approx(pages, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("column", "pages"),
+    [
+        # a value for each ten rows, and for each hundred thousand
+        (replace(BIGINT, n_distinct=-0.1), 1157),
+        (replace(BIGINT, n_distinct=10, freqs=[0.1] * 10), 850),
+    ],
+)
+def test_equal_keys_are_stored_once(column: ColumnFacts, pages: int) -> None:
+    index = replace(INDEX, is_unique=False, columns=(column,))
+    found, _ = index_pages(index, BLOCK)
+    assert found == pytest.approx(pages, rel=0.10)
+    alone = replace(index, reloptions=["deduplicate_items=off"])
+    assert index_pages(alone, BLOCK)[0] == pytest.approx(2745, rel=0.02)
+    unsafe = replace(index, columns=(replace(column, dedup=False),))
+    assert index_pages(unsafe, BLOCK)[0] == pytest.approx(2745, rel=0.02)
+
+
+def test_what_nobody_has_analyzed_is_not_known() -> None:
+    unknown = replace(TEXT, width=None, lengths=None)
+    assert index_pages(replace(INDEX, columns=(unknown,)), BLOCK)[0] is None
+    assert index_pages(replace(INDEX, table_rows=-1, entries=-1), BLOCK)[0] is None
+    assert heap_pages(replace(TABLE, table_rows=-1), BLOCK)[0] is None
+    row = of_index(replace(INDEX, columns=(unknown,)), BLOCK)
+    assert (row.content, row.wasted) == (None, None)
+    assert "may not read the table" in row.basis
+
+
+def test_an_empty_index_has_one_page() -> None:
+    assert index_pages(replace(INDEX, table_rows=0, entries=0), BLOCK)[0] == 1
+
+
+def test_a_fixed_column_needs_no_statistics() -> None:
+    bare = ColumnFacts(8, "d", True)
+    assert index_pages(replace(INDEX, columns=(bare,)), BLOCK)[0] == pytest.approx(2745, rel=0.02)
+
+
+def test_table() -> None:
+    # a million rows of bigint and md5, PostgreSQL 15
+    assert heap_pages(TABLE, BLOCK)[0] == pytest.approx(9346, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("index", "fix", "risk"),
+    [
+        (INDEX, "REINDEX INDEX CONCURRENTLY public.t_pkey;", "21 MB and as much WAL"),
+        (replace(INDEX, is_catalog=True), "REINDEX INDEX public.t_pkey;", "system catalog"),
+        (replace(INDEX, is_exclusion=True), "REINDEX INDEX public.t_pkey;", "exclusion"),
+        (
+            replace(INDEX, is_valid=False, relname="t_pkey_ccnew1"),
+            "DROP INDEX CONCURRENTLY public.t_pkey;",
+            "REINDEX CONCURRENTLY that failed",
+        ),
+        (
+            replace(INDEX, is_valid=False),
+            "REINDEX INDEX CONCURRENTLY public.t_pkey;",
+            "CREATE INDEX CONCURRENTLY that failed",
+        ),
+        (replace(INDEX, is_valid=False, built_by=4711), "", "process 4711 is building it"),
+    ],
+)
+def test_index_is_mended(index: IndexFacts, fix: str, risk: str) -> None:
+    row = of_index(index, BLOCK)
+    assert row.fix == fix
+    assert risk in row.risk
+
+
+def test_all_of_an_invalid_index_is_wasted_unless_somebody_builds_it() -> None:
+    broken = replace(INDEX, is_valid=False)
+    assert of_index(broken, BLOCK).wasted == 5000 * BLOCK
+    assert of_index(replace(broken, built_by=4711), BLOCK).wasted is None
+
+
+def test_table_is_mended_as_the_version_can() -> None:
+    assert of_table(TABLE, BLOCK, 180001).fix == "VACUUM (FULL) public.t;"
+    assert "pg_repack" in of_table(TABLE, BLOCK, 180001).risk
+    assert of_table(TABLE, BLOCK, 190000).fix == "REPACK (CONCURRENTLY) public.t;"
+    catalog = replace(TABLE, is_catalog=True)
+    assert of_table(catalog, BLOCK, 190000).fix == "VACUUM (FULL) public.t;"
+
+
+def test_what_is_smaller_than_estimated_has_no_bloat() -> None:
+    row = of_index(replace(INDEX, pages=2000), BLOCK)
+    assert (row.size, row.wasted) == (row.content, 0)
+
+
+def test_the_worst_comes_first_and_what_is_not_known_last() -> None:
+    worse = replace(of_index(INDEX, BLOCK), relname="worse", wasted=10**9)
+    unknown = replace(worse, relname="unknown", wasted=None)
+    rows = worst_first([unknown, of_index(INDEX, BLOCK), worse])
+    assert [row.relname for row in rows] == ["worse", "t_pkey", "unknown"]
