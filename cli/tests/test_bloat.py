@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from pgsweep.findings.bloat import of_index, of_table, worst_first
+import samples
+from pgsweep.findings.bloat import horizon_note, of_index, of_table, worst_first
 from pgsweep.findings.content import heap_pages, index_pages
 from pgsweep.model.bloat import ColumnFacts, HeapFacts, IndexFacts
 
@@ -148,6 +150,16 @@ def test_table_is_mended_as_the_version_can() -> None:
 def test_what_is_smaller_than_estimated_has_no_bloat() -> None:
     row = of_index(replace(INDEX, pages=2000), BLOCK)
     assert (row.size, row.wasted) == (row.content, 0)
+
+
+def test_who_holds_the_horizon_for_long_is_named() -> None:
+    young = samples.blocker(since=samples.NOW - timedelta(minutes=59), age=5)
+    old = samples.blocker(since=samples.NOW - timedelta(minutes=61), pid=4711)
+    assert horizon_note((), "shop", samples.NOW) == ()
+    assert horizon_note((young,), "shop", samples.NOW) == ()
+    (note,) = horizon_note((young, old), "shop", samples.NOW)
+    assert "A rebuild now keeps dead rows that are needed by" in note
+    assert "process 4711" in note
 
 
 def test_the_worst_comes_first_and_what_is_not_known_last() -> None:

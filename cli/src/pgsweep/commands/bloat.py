@@ -30,11 +30,13 @@ def bloat(
     """
 
     def look(session: db.Session) -> Page:
-        found = [row for row in sources.bloat(session) if not indexes or row.kind != TABLE]
+        answer = sources.bloat(session)
+        found = [row for row in answer.rows if not indexes or row.kind != TABLE]
         rows = found[:limit]
         return Page(
             lines=partial(bloats.lines, rows, found),
             document=partial(as_json.rows, rows),
+            notes=answer.notes,
         )
 
     return show(target, look, json, watch)

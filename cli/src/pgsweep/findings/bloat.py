@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pgsweep.base import text
 from pgsweep.findings.content import heap_pages, index_pages
 from pgsweep.model.bloat import Bloat
+from pgsweep.model.compute import described, held_for, is_old
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pgsweep.model import Blocker
     from pgsweep.model.bloat import HeapFacts, IndexFacts
 
 REPACK = 190000
@@ -99,6 +103,15 @@ def of_table(table: HeapFacts, block: int, version_num: int) -> Bloat:
     content = None if pages is None else int(pages) * block
     fix = _table_fix(table, version_num)
     return _bloat(table, "", TABLE, content, basis, fix, block)
+
+
+def horizon_note(blockers: Sequence[Blocker], dbname: str, now: datetime) -> tuple[str, ...]:
+    """Return what a rebuild at this time would bring along, if somebody needs old rows for long."""
+    for blocker in blockers:
+        if is_old(blocker, now):
+            who = f"{described(blocker, dbname)}{held_for(blocker, now)}"
+            return (f"A rebuild now keeps dead rows that are needed by {who}.",)
+    return ()
 
 
 def worst_first(rows: Iterable[Bloat]) -> list[Bloat]:

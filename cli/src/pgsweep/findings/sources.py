@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pgsweep.base import errors
-from pgsweep.findings.bloat import of_index, of_table, worst_first
+from pgsweep.findings.bloat import horizon_note, of_index, of_table, worst_first
 from pgsweep.findings.core.explain import explain, explain_worst
 from pgsweep.findings.core.overview import overview
 from pgsweep.findings.core.tables import judge
@@ -135,15 +135,15 @@ def worth(session: Session, relid: int) -> Worth | None:
     return found[0] if found else None
 
 
-def bloat(session: Session) -> list[Bloat]:
+def bloat(session: Session) -> Answer[Bloat]:
     """Return the largest indexes and tables, those from which most could be given back first."""
     block = int(core_views.settings(session)["block_size"])
-    return worst_first(
-        (
-            *(of_index(index, block) for index in core_views.indexes(session)),
-            *(of_table(heap, block, session.version_num) for heap in core_views.heaps(session)),
-        )
+    rows = (
+        *(of_index(index, block) for index in core_views.indexes(session)),
+        *(of_table(heap, block, session.version_num) for heap in core_views.heaps(session)),
     )
+    note = horizon_note(core_views.blockers(session), session.dbname, session.server().now)
+    return Answer(tuple(worst_first(rows)), note)
 
 
 def blockers(session: Session) -> Answer[Blocker]:
