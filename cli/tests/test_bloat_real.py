@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
-from conftest import Pgsweep
+from conftest import Pgsweep, until
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
 
 pytestmark = pytest.mark.server
@@ -75,6 +76,24 @@ def test_invalid_indexes(pgsweep: Pgsweep, core: ThrowawayServer) -> None:
     assert rows["broken_i"]["fix"] == "REINDEX INDEX CONCURRENTLY public.broken_i;"
     assert rows["broken_i_ccnew"]["fix"] == "DROP INDEX CONCURRENTLY public.broken_i_ccnew;"
     assert rows["broken_i"]["wasted"] == rows["broken_i"]["size"] > 0
+
+
+def test_an_index_that_somebody_builds_is_left_alone(
+    pgsweep: Pgsweep, core: ThrowawayServer
+) -> None:
+    where = f"host={core.folder} port={core.port} user={SUPERUSER} dbname=postgres"
+    core.psql("postgres", "CREATE TABLE wanted AS SELECT 1 AS i")
+    with psycopg.connect(where) as holder:
+        holder.execute("INSERT INTO wanted VALUES (2)")
+        flags = core.flags("postgres")
+        build = "CREATE INDEX CONCURRENTLY wanted_i ON wanted (i)"
+        core.start(["psql", "-X", *flags, "-c", build], log="build.log")
+        until(lambda: core.psql("postgres", "SELECT pid FROM pg_stat_progress_create_index"))
+        row = until(lambda: found(pgsweep, core).get("wanted_i"))
+        assert (row["fix"], row["wasted"]) == ("", None)
+        assert "is building it" in row["risk"]
+        holder.rollback()
+    until(lambda: found(pgsweep, core)["wanted_i"]["fix"])
 
 
 def test_indexes_that_cannot_be_rebuilt_concurrently(

@@ -24,7 +24,8 @@ SELECT b.indexrelid AS relid, b.nspname::text AS schemaname, b.relname::text AS 
        b.indnkeyatts::int4 AS keys,
        (SELECT min(p.pid) FROM pg_stat_progress_create_index p
         WHERE p.datid = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-          AND p.index_relid = b.indexrelid) AS built_by,
+          -- REINDEX CONCURRENTLY has several of a table at a time, and shows one
+          AND (p.index_relid = b.indexrelid OR (p.relid = b.indrelid AND NOT b.indisvalid))) AS built_by,
        CASE WHEN b.relpages > %(small)s THEN (SELECT json_agg(json_build_object(
                    'length', a.attlen, 'align', a.attalign, 'notnull', coalesce(ta.attnotnull, false),
                    'dedup', EXISTS (
