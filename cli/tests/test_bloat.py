@@ -94,6 +94,16 @@ def test_what_nobody_has_analyzed_is_not_known() -> None:
     assert "may not read the table" in row.basis
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+@pytest.mark.parametrize("method", ["btree", "hash", "gin", "gist", "spgist"])
+def test_a_queue_that_is_nearly_empty(rows: int, method: str) -> None:
+    half = replace(BIGINT, notnull=False, null_frac=0.5, elem_freqs=[0.0], elem_counts=[1.0])
+    columns = (half,) * (1 if method in ("hash", "gin") else 3)
+    index = replace(INDEX, is_unique=False, method=method, keys=len(columns), columns=columns)
+    pages, _ = index_pages(replace(index, table_rows=rows, entries=rows), BLOCK)
+    assert pages is None or pages <= 8
+
+
 def test_an_empty_index_has_one_page() -> None:
     assert index_pages(replace(INDEX, table_rows=0, entries=0), BLOCK)[0] == 1
 

@@ -198,15 +198,17 @@ def _btree_items(index: IndexFacts, rows: float, block: int) -> tuple[float, flo
     keys = index.columns[: index.keys]
     wanted = boolean(parse(index.reloptions).get("deduplicate_items"), True)
     included = len(keys) < len(index.columns)
+    each_alone = rows, rows * (_mean_entry(index.columns) + LINE_POINTER)
     if index.is_unique or not wanted or included or not all(column.dedup for column in keys):
-        return rows, rows * (_mean_entry(index.columns) + LINE_POINTER)
+        return each_alone
     items = bytes_ = 0.0
     for number, equal, entry in _groups(index, rows):
         for each, chance in _shares(equal):
             of_key = _posting_lists(entry, each, block)
             items += number * chance * of_key[0]
             bytes_ += number * chance * of_key[1]
-    return items, bytes_
+    # Of a handful of rows no group may have a whole one.
+    return (items, bytes_) if items >= 1 else each_alone
 
 
 def _btree(index: IndexFacts, rows: float, block: int) -> float:
@@ -262,6 +264,8 @@ def _gin(index: IndexFacts, rows: float, block: int) -> float | None:
     postings = rows * column.elem_counts[-1]
     # The last ones are the least, the greatest, and, of an array, that of nulls.
     freqs = sorted(freq for freq in column.elem_freqs if freq > 0)
+    if not freqs:
+        return None
     least = freqs[0]
     rest = max(0.0, postings - rows * sum(freqs))
     lists = [(1.0, freq) for freq in freqs]

@@ -1,4 +1,4 @@
--- The largest indexes of this database, and what ANALYZE knows of their columns. Small ones are not
+-- The largest indexes of this database, with all invalid ones, and what ANALYZE knows of their columns. Small ones are not
 -- worth looking that up.
 -- pg_relation_size() would wait for locks: pages are what pg_class remembers.
 WITH big AS MATERIALIZED (
@@ -12,7 +12,7 @@ WITH big AS MATERIALIZED (
     JOIN pg_class t ON t.oid = i.indrelid
     JOIN pg_namespace tn ON tn.oid = t.relnamespace
     WHERE c.relpersistence <> 't'
-    ORDER BY c.relpages DESC, c.oid
+    ORDER BY i.indisvalid, c.relpages DESC, c.oid
     LIMIT 1000)
 SELECT b.indexrelid AS relid, b.nspname::text AS schemaname, b.relname::text AS relname,
        quote_ident(b.nspname) || '.' || quote_ident(b.relname) AS sql_name,
