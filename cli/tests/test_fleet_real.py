@@ -240,6 +240,22 @@ def vacuuming(server: ThrowawayServer) -> Iterator[None]:
 
 
 @contextmanager
+def vacuuming_nothing_itself(server: ThrowawayServer) -> Iterator[None]:
+    """Have pg_sweep vacuum nothing, so that vacuums can be counted."""
+    server.psql("postgres", "ALTER SYSTEM SET sweep.mode = observe")
+    server.psql("postgres", "SELECT pg_reload_conf()")
+    until_told(server, "SELECT mode FROM sweep.status", "observe")
+    working = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'sweep worker'"
+    until_told(server, working, "0")
+    try:
+        yield
+    finally:
+        server.psql("postgres", "ALTER SYSTEM SET sweep.mode = act")
+        server.psql("postgres", "SELECT pg_reload_conf()")
+        until_told(server, "SELECT mode FROM sweep.status", "act")
+
+
+@contextmanager
 def renamed(server: ThrowawayServer, name: str) -> Iterator[None]:
     """Give a function of the extension another name."""
     server.psql("postgres", f"ALTER FUNCTION sweep_internal.{name}() RENAME TO other")
@@ -254,7 +270,7 @@ def test_one_row_says_what_the_views_say(pair: tuple[ThrowawayServer, ThrowawayS
     one.psql("postgres", "CREATE DATABASE elder")
     one.psql("postgres", "UPDATE pg_database SET datfrozenxid = '3' WHERE datname = 'elder'")
     target = Target(host=str(one.folder), port=str(one.port), user=SUPERUSER, dbname="postgres")
-    with connect(target) as session, vacuuming(one):
+    with vacuuming_nothing_itself(one), connect(target) as session, vacuuming(one):
         until(lambda: (reader.read(session).dirty_mb_per_s or 0) > 0)
         told = reader.read(session)
         with renamed(one, "get_server"):
@@ -294,7 +310,7 @@ def test_a_node_at_work_is_asked_three_times(
     one = pair[0]
     target = Target(host=str(one.folder), port=str(one.port), user=SUPERUSER, dbname="postgres")
     with connect(target) as session, vacuuming(one), holding(one, "report") as pid:
-        until(lambda: reader.read(session).vacuums == 1)
+        until(lambda: (reader.read(session).vacuums or 0) >= 1)
         asked.clear()
         found = reader.read(session)
     assert found.blocker is not None
@@ -337,7 +353,7 @@ def test_core_counts_what_vacuums(pair: tuple[ThrowawayServer, ThrowawayServer])
         rows = one.psql("bare", "SELECT phase FROM pg_stat_progress_cluster")
         return rows.strip() == "rebuilding index"
 
-    with connect(target) as session:
+    with vacuuming_nothing_itself(one), connect(target) as session:
         assert reader.read(session).vacuums == 0
         with vacuuming(one):
             until(lambda: reader.read(session).vacuums == 1)
