@@ -94,10 +94,11 @@ COMMIT;
 END2
 $granter->query_safe('BEGIN; GRANT SELECT ON parted TO reader');
 $node->safe_psql('postgres', 'INSERT INTO parted SELECT generate_series(1, 20000); SELECT pg_stat_force_next_flush()');
+# where a survey takes much there are few
+reload_with($node, 'sweep.debug_clock_rate' => 100);
 poll_ok($node, "SELECT count(*) > 0 $analyzes AND reason LIKE '%; lock not available'", 'it is put off before it has begun');
 is(sql($node, "SELECT count(*) $analyzes AND (outcome <> 'skipped' OR blks_hit + blks_read > 0)"), '0', 'and has read nothing');
 $granter->query_safe('COMMIT');
-reload_with($node, 'sweep.debug_clock_rate' => 100);
 poll_ok($node, "SELECT count(*) = 1 $analyzes AND outcome = 'done'", 'it comes when the transaction has ended');
 
 $granter->quit;
