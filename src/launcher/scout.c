@@ -172,7 +172,8 @@ look_for_vacuum(ScoutRound *round, ScoutDatabase *db, DecisionKey key, const PgS
 		carry_add(&decision->carried, compat_tab_vacuums(stats), compat_tab_analyzes(stats), &dead, &ins);
 		left_dead = dead;
 		left_ins = ins;
-		trial_take_off(&decision->trial, compat_tab_vacuums(stats), &left_dead, &left_ins);
+		trial_take_off(&decision->trial, compat_tab_vacuums(stats), stats->tuples_updated + stats->tuples_deleted,
+					   &left_dead, &left_ins);
 		decision_see_dead(decision, left_dead);
 		if (decision->ins_follow >= 0 && decision->rows_per_page > 0)
 			insert_sizes_add(&round->new_pages, (double) left_ins / decision->rows_per_page);

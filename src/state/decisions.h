@@ -128,6 +128,7 @@ typedef struct TrialDone
 {
 	bool		on;				/* there was one */
 	int64		vacuums;		/* of the table by others, until then */
+	int64		changed;		/* rows updated and deleted until then */
 	int64		dead;
 	int64		ins;
 	int64		rows;			/* that were live then */

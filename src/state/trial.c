@@ -24,12 +24,18 @@ trial_holds(const TrialDone *done, int64 vacuums, int64 ins)
 }
 
 void
-trial_take_off(const TrialDone *done, int64 vacuums, int64 *dead, int64 *ins)
+trial_take_off(const TrialDone *done, int64 vacuums, int64 changed, int64 *dead, int64 *ins)
 {
+	int64		since = Max(*dead - done->dead, 0);
+
 	if (!trial_holds(done, vacuums, *ins))
 		return;
-	/* pruning and ANALYZE lower the number of dead rows, too */
-	*dead = Max(*dead - done->dead, 0);
+
+	/*
+	 * Pruning and ANALYZE lower the number of dead rows, too.  Of those that
+	 * are left, as many as were made since then are not of then.
+	 */
+	*dead = Max(since, Min(*dead, changed - done->changed));
 	*ins = Max(*ins - done->ins, 0);
 }
 

@@ -77,10 +77,11 @@ extern bool trial_holds(const TrialDone *done, int64 vacuums, int64 ins);
 
 /*
  * What would be left of the counters, if the vacuums that were noted had been
- * made.  vacuums is how often the table was vacuumed so far.  Only in mode
- * observe is anything taken off.
+ * made.  vacuums is how often the table was vacuumed so far, changed how many
+ * of its rows were updated and deleted.  Only in mode observe is anything
+ * taken off.
  */
-extern void trial_take_off(const TrialDone *done, int64 vacuums, int64 *dead, int64 *ins);
+extern void trial_take_off(const TrialDone *done, int64 vacuums, int64 changed, int64 *dead, int64 *ins);
 
 /* A vacuum that would have been made. */
 typedef struct TrialVacuum

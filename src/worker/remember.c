@@ -363,6 +363,7 @@ remember_noted(const Candidate *c, const Verdict *verdict, const RunRecord *esti
 	after.trial.on = true;
 	after.trial.aged = c->trial.aged || verdict->catch_up;
 	after.trial.vacuums = c->counters.vacuums;
+	after.trial.changed = c->counters.changed;
 	after.trial.dead = c->trial.dead + c->counters.dead;
 	after.trial.ins = c->trial.ins + c->counters.ins;
 	after.trial.rows = c->counters.live;

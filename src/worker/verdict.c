@@ -49,7 +49,7 @@ must_wait(const Candidate *c)
 		return false;
 	d = *c->decision;
 	if (!c->trial.on)
-		trial_take_off(&d.trial, c->counters.vacuums, &dead, &ins);
+		trial_take_off(&d.trial, c->counters.vacuums, c->counters.changed, &dead, &ins);
 	if (d.kind == DECISION_DISABLED || d.kind == DECISION_OUT_OF_SCOPE)
 		return false;
 	moment.now = clock_now();

@@ -392,8 +392,11 @@ take_trial(Candidate *c, const Weighing *w, const Decision *decision)
 {
 	if (w->trial && trial_holds(&decision->trial, c->counters.vacuums, c->counters.ins))
 	{
+		int64		dead = c->counters.dead;
+
 		c->trial = decision->trial;
-		trial_take_off(&c->trial, c->counters.vacuums, &c->counters.dead, &c->counters.ins);
+		trial_take_off(&c->trial, c->counters.vacuums, c->counters.changed, &c->counters.dead, &c->counters.ins);
+		c->trial.dead = dead - c->counters.dead;
 		c->counters.history_lost = false;
 		/* VACUUM would have counted these */
 		c->row.pages = Max(c->row.pages, c->trial.pages);
