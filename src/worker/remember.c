@@ -166,8 +166,13 @@ remember_not_due(const Candidate *c)
 	ThresholdSettings settings = rules_thresholds(c->row.lane == LANE_CATALOG);
 	Thresholds	scout = threshold_compute(&settings, c->counters.live, 0, 0);
 	bool		known = c->decision != NULL;
+
+	/*
+	 * fewer dead rows say nothing: pruning and ANALYZE lower their number,
+	 * too
+	 */
 	bool		vacuumed_since = known &&
-		(c->counters.dead < c->decision->dead || c->counters.ins < c->decision->ins);
+		(c->counters.vacuumed_at > c->decision->last_at || c->counters.ins < c->decision->ins);
 	bool		looks_due = threshold_vacuum_due(&scout, c->counters.dead) ||
 		threshold_insert_due(&scout, c->counters.ins);
 	bool		looked_at = c->row.lane != LANE_CATALOG &&

@@ -116,6 +116,22 @@ is(sql($node, "SELECT pid FROM sweep.progress WHERE relname = 'insisted'"), $pat
 is($failed, 0, 'who waits longer gets it');
 sql($node, 'DROP TABLE insisted');
 
+# ---- pruning is no vacuum: where it takes a table below its threshold, lost vacuums still count
+
+slow_table($node, 'postgres', 'pruned');
+wait_for_vacuum_of('pruned');
+is(scalar(() = user_says('ALTER TABLE pruned ADD more int')), 1, 'a vacuum is lost');
+my $lost = q{SELECT reason LIKE '%, 1 time in a row' AND not_before < now() FROM sweep.decisions WHERE relname = 'pruned'};
+sql($node, 'SELECT count(*) FROM pruned; SELECT pg_stat_force_next_flush()');
+is(sql($node, q{SELECT n_dead_tup < 100 FROM pg_stat_user_tables WHERE relname = 'pruned'}), 't', 'its pages are pruned');
+poll_ok($node, $lost, 'its wait is over');
+my $surveys = sql($node, 'SELECT surveys FROM sweep.status');
+sql($node, "SELECT sweep.set('pruned', 'min_interval', '5s')");
+poll_ok($node, "SELECT surveys > $surveys FROM sweep.status", 'it is looked at');
+rounds($node, 3);
+is(sql($node, $lost), 't', 'the lost vacuum still counts');
+sql($node, 'DROP TABLE pruned');
+
 # ---- but only until somebody else has vacuumed it
 
 slow_table($node, 'postgres', 'helped');
