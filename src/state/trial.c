@@ -32,8 +32,10 @@ trial_take_off(const TrialDone *done, int64 vacuums, int64 changed, int64 *dead,
 		return;
 
 	/*
-	 * Pruning and ANALYZE lower the number of dead rows, too.  Of those that
-	 * are left, as many as were made since then are not of then.
+	 * Pruning lowers the number of dead rows, too, and the counters do not
+	 * say whose.  It is taken to remove those first that the vacuum would
+	 * have removed.  So this is the most that can have come since: where old
+	 * garbage stays and new rows are pruned, it is too much.
 	 */
 	*dead = Max(since, Min(*dead, changed - done->changed));
 	*ins = Max(*ins - done->ins, 0);

@@ -113,7 +113,7 @@ noted('emptied', 2, 'after TRUNCATE its counters begin anew');
 
 sql($node, 'CREATE TABLE counters (id int, hits int) WITH (autovacuum_vacuum_threshold = 60, autovacuum_vacuum_scale_factor = 0)');
 sql($node, 'INSERT INTO counters SELECT i, 0 FROM generate_series(1, 50) i; VACUUM ANALYZE counters');
-# never more than six, were it not so
+# were only what exceeds the dead rows of then counted, it would soon be noted no more
 my $until = time + 60;
 while (time < $until && (trial('vacuums', 'counters') || 0) < 10)
 {
