@@ -20,6 +20,7 @@ INDEX = IndexFacts(
     schemaname="public",
     relname="t_pkey",
     sql_name="public.t_pkey",
+    table_relid=16384,
     table_schemaname="public",
     table_relname="t",
     method="btree",

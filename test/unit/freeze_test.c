@@ -91,9 +91,32 @@ test_spread(bool early)
 	tap_is_bool(freeze_ahead_share(UINT32_MAX, early) < 0.75, true, "before vacuum_freeze_table_age", "");
 }
 
+/* The cases that the command's agent computes as well. */
+static const struct
+{
+	uint32_t	relid;
+	bool		early;
+	FreezeAge	age;
+	bool		due;
+	int64_t		min_age;
+}			shared[] = {
+#define FREEZE_CASE(relid, early, age, limit, least, due, min_age) \
+	{relid, early, {age, limit, least}, due, min_age},
+#include "freeze_cases.h"
+#undef FREEZE_CASE
+};
+
 int
 main(void)
 {
+	for (size_t i = 0; i < lengthof(shared); i++)
+	{
+		double		share = freeze_ahead_share(shared[i].relid, shared[i].early);
+
+		tap_is_bool(freeze_ahead_is_due(&shared[i].age, share), shared[i].due, "shared case", "due");
+		tap_is_bool(freeze_ahead_min_age(shared[i].age.limit) == shared[i].min_age, true,
+					"shared case", "rows frozen from which age on");
+	}
 	for (size_t i = 0; i < lengthof(ages); i++)
 		tap_is_bool(freeze_ahead_is_due(&ages[i].age, 0.5), ages[i].expected, "frozen ahead", ages[i].name);
 	test_spread(true);

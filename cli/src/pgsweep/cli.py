@@ -30,6 +30,7 @@ PANELS = {
     "Find out why": ("explain", "blockers", "doctor", "check"),
     "Steer": ("vacuum", "cancel", "hold", "snooze", "set"),
     "Try and measure": ("trial", "report", "tune"),
+    "Act without the extension": ("agent",),
     "Many servers": ("fleet",),
 }
 # Names that commands had, and how they are called now.
@@ -112,7 +113,7 @@ def application(only: str | None = None, arguments: Sequence[str] | None = None)
 
 def _add(app: typer.Typer, name: str, panel: str, arguments: Sequence[str] | None) -> None:
     module = import_module(f"pgsweep.commands.{name}")
-    if name == "fleet":
+    if name in ("agent", "fleet"):
         app.add_typer(module.application(arguments), name=name, rich_help_panel=panel)
         return
     # "set" is Python's own name.

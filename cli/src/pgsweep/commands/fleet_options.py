@@ -192,11 +192,14 @@ _INSTEAD: dict[str, Any] = {
 }
 
 
-def with_server_or_fleet(command: Callable[..., int]) -> Callable[..., None]:
+def with_server_or_fleet(
+    command: Callable[..., int | None], positional: bool = True
+) -> Callable[..., None]:
     """Give a command the options of a server and of a fleet, of which --fleet chooses the second.
 
     They are collected in its parameters `target`, `choice` and `deadline`. For one server `choice`
-    is None. -d and -U hold for both. The command returns its exit code.
+    is None. -d and -U hold for both. The command returns its exit code. None goes on to a command
+    below it.
     """
     own = inspect.signature(command, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -214,14 +217,14 @@ def with_server_or_fleet(command: Callable[..., int]) -> Callable[..., None]:
     ]
 
     @functools.wraps(command)
-    def run(target: Target, **given: Any) -> int:  # noqa: ANN401
+    def run(target: Target, **given: Any) -> int | None:  # noqa: ANN401
         found = {name: given.pop(name) for name in _INSTEAD}
         choice = _fleet_or_none(target, found)
         return command(target, choice=choice, deadline=found["deadline"] or DEADLINE_S, **given)
 
     del run.__wrapped__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return with_target(run)
+    return with_target(run, positional)
 
 
 def _fleet_or_none(target: Target, given: dict[str, Any]) -> Choice | None:

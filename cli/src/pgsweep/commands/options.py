@@ -70,11 +70,11 @@ _CONNECTION: dict[str, Any] = {
 }
 
 
-def with_target(command: Callable[..., int], positional: bool = True) -> Callable[..., None]:
+def with_target(command: Callable[..., int | None], positional: bool = True) -> Callable[..., None]:
     """Give a command the connection options, collected in its first parameter `target`.
 
     If it is not positional, it has no argument DBNAME, for a command that has arguments of its
-    own. The command returns its exit code.
+    own. The command returns its exit code. None goes on to a command below it.
     """
     own = inspect.signature(command, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -102,7 +102,9 @@ def with_target(command: Callable[..., int], positional: bool = True) -> Callabl
             never_ask=given.pop("no_password"),
         )
         given.pop("dbname", None)
-        raise typer.Exit(command(target, **given))
+        code = command(target, **given)
+        if code is not None:
+            raise typer.Exit(code)
 
     del run.__wrapped__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

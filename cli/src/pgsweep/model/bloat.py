@@ -44,6 +44,7 @@ class IndexFacts:
     schemaname: str
     relname: str
     sql_name: str
+    table_relid: int
     table_schemaname: str
     table_relname: str
     # the access method

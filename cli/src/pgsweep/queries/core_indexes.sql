@@ -16,7 +16,7 @@ WITH big AS MATERIALIZED (
     LIMIT 1000)
 SELECT b.indexrelid AS relid, b.nspname::text AS schemaname, b.relname::text AS relname,
        quote_ident(b.nspname) || '.' || quote_ident(b.relname) AS sql_name,
-       b.table_schema::text AS table_schemaname, b.table_name::text AS table_relname,
+       b.indrelid AS table_relid, b.table_schema::text AS table_schemaname, b.table_name::text AS table_relname,
        b.amname::text AS method, b.relpages AS pages, b.reltuples::float8 AS entries,
        b.table_rows::float8 AS table_rows, b.table_pages, b.reloptions,
        b.indisunique AS is_unique, b.indisexclusion AS is_exclusion, b.indisvalid AS is_valid,

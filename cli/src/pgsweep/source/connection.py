@@ -18,7 +18,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -215,6 +215,60 @@ class Connection:
 
     def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
         return errors.QueryError(exc.diag.message_primary or str(exc).strip())
+
+
+# An acting session never waits long for a lock, and ends with its client. What the server does
+# not have (client_connection_check_interval before 14) is left out.
+ACTING_SETTINGS = (
+    ("search_path", "pg_catalog"),
+    ("default_transaction_read_only", "off"),
+    ("default_transaction_isolation", "read committed"),
+    ("default_transaction_deferrable", "off"),
+    ("statement_timeout", "0"),
+    ("lock_timeout", "1s"),
+    ("idle_in_transaction_session_timeout", "60s"),
+    ("client_min_messages", "info"),
+    ("exit_on_error", "off"),
+    ("client_connection_check_interval", "1s"),
+)
+
+
+class ActingConnection(Connection):
+    """A connection that acts by one statement after the other, as somebody would type them.
+
+    `cancel` may be called by another thread while a statement runs.
+    """
+
+    def prepare(self, settings: Sequence[tuple[str, str]]) -> None:
+        """Set what the session goes by, whatever owners of databases and roles have set."""
+        known = {
+            row["name"]
+            for row in self._execute("SELECT name FROM pg_catalog.pg_settings").fetchall()
+        }
+        for name, value in (*ACTING_SETTINGS, *settings):
+            if name in known:
+                self._execute(
+                    sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value))
+                )
+
+    def act(self, statement: str) -> list[str]:
+        """Run a statement. Return what the server said meanwhile."""
+        self.notices.clear()
+        self._execute(statement)
+        return list(self.notices)
+
+    def cancel(self) -> None:
+        """Cancel the statement that runs, if one does."""
+        with suppress(psycopg.Error):
+            self._conn.cancel_safe(timeout=CONNECT_TIMEOUT_S)
+
+    def _failure(self, exc: psycopg.Error) -> errors.DatabaseError:
+        message = exc.diag.message_primary or str(exc).strip() or type(exc).__name__
+        if self._conn.closed or self._conn.info.status != pq.ConnStatus.OK:
+            return errors.ConnectionLostError(message, "The connection is lost.")
+        if exc.sqlstate == "42501":
+            return errors.PermissionDeniedError(message)
+        return errors.QueryError(message, exc.diag.message_hint)
 
 
 class ReadOnlyConnection(Connection):

@@ -8,6 +8,8 @@ import sys
 from datetime import datetime, timezone
 
 LOGGER = logging.getLogger("pgsweep.output.web")
+# What `pgsweep agent` does.
+OURS = (LOGGER.name, "pgsweep.agent")
 # uvicorn says by these what we say ourselves, or what only concerns its own life.
 QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
 
@@ -32,11 +34,11 @@ def begin(level: str) -> None:
     """Send everything from this level on to stderr. uvicorn's warnings are included."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in (LOGGER.name, *QUIET):
+    for name in (*OURS, *QUIET):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False
-        logger.setLevel(level.upper() if name == LOGGER.name else logging.WARNING)
+        logger.setLevel(level.upper() if name in OURS else logging.WARNING)
 
 
 def say(level: int, event: str, **fields: object) -> None:

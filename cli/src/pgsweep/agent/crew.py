@@ -1,0 +1,77 @@
+"""The agents of all servers: one thread for each."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from pgsweep.agent.loop import LOGGER, Agent
+from pgsweep.base import errors
+from pgsweep.fleet import providers
+from pgsweep.fleet.node import STANDBYS
+
+if TYPE_CHECKING:
+    from pgsweep.agent.loop import Rules
+    from pgsweep.agent.store import Store
+    from pgsweep.fleet.node import Node
+    from pgsweep.fleet.providers import Choice
+    from pgsweep.source.db import Target
+
+# Who is there is asked again after so long.
+ROSTER_S = 60.0
+
+
+class Crew:
+    """Looks after one server or a fleet until `stop` is set."""
+
+    def __init__(self, store: Store, rules: Rules, stop: threading.Event) -> None:
+        self._store = store
+        self._rules = rules
+        self._stop = stop
+        self._at_work: dict[tuple[str | None, int | None, str | None], threading.Thread] = {}
+
+    def look_after(self, target: Target, once: bool) -> int:
+        """Look after one server. Return the exit code."""
+        one = Agent(target, self._store, self._rules, self._stop)
+        if once:
+            one.step()
+            one.close()
+        else:
+            one.run()
+        return 0
+
+    def look_after_fleet(self, choice: Choice, deadline: float, once: bool) -> int:
+        """Look after all nodes of a fleet that take writes. Return the exit code."""
+        roster = providers.Roster(choice, deadline)
+        while True:
+            try:
+                for node in roster.find().nodes:
+                    self._send(node, once)
+            except errors.DatabaseError as exc:
+                LOGGER.log(logging.WARNING, "nobody says who is there: %s", exc.one_line())
+            if once or self._stop.wait(ROSTER_S):
+                break
+        for thread in self._at_work.values():
+            thread.join()
+        return 0
+
+    def _send(self, node: Node, once: bool) -> None:
+        """Have somebody look after a node, unless that is so."""
+        key = node.host, node.port, node.service
+        thread = self._at_work.get(key)
+        if node.unasked or node.role in STANDBYS or (thread is not None and thread.is_alive()):
+            return
+        one = Agent(providers.target_of(node), self._store, self._rules, self._stop, node.name)
+        thread = threading.Thread(target=_once if once else Agent.run, args=(one,), daemon=False)
+        self._at_work[key] = thread
+        thread.start()
+
+
+def _once(one: Agent) -> None:
+    try:
+        one.step()
+    except errors.PgsweepError as exc:
+        LOGGER.log(logging.WARNING, "%s: %s", one.name, exc.one_line())
+    finally:
+        one.close()

@@ -1,0 +1,166 @@
+"""Carries out one act, and looks ten times a second whether it is in somebody's way."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pgsweep.agent.act import DONE, DROP, FAILED, GAVE_WAY, LOST, REINDEX, SKIPPED, Outcome
+from pgsweep.base import errors
+from pgsweep.source.connection import ActingConnection
+
+if TYPE_CHECKING:
+    from pgsweep.agent.act import Act
+    from pgsweep.source.db import Session
+
+NAME = "pgsweep agent"
+LOOK_S = 0.1
+# Who is kept waiting for so long gets the lock.
+PATIENCE_S = 0.3
+# So long it waits for a lock on a relation itself, because others may wait behind it, and for
+# transactions to end, meanwhile nobody else can vacuum the table.
+OWN_WAIT_S, TRANSACTIONS_S = 1.0, 300.0
+LAG_EVERY_S = 1.0
+# bytes of WAL that a standby may be behind
+MOST_LAG = 1 << 30
+# A statement that does not end although it was cancelled is left to the server.
+CANCEL_S = 30.0
+# VACUUM (VERBOSE) from 15 on: "buffer usage: 10 hits, 2 misses, 3 dirtied", from 17 on "reads"
+_BUFFERS = re.compile(r"buffer usage: \d+ hits, (\d+) (?:misses|reads), (\d+) dirtied")
+_SKIPPED = re.compile(r"skipping|no way to")
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who waits for a process, and what it waits for itself: "relation", "transaction", nothing."""
+
+    behind: tuple[int, ...]
+    waits: str
+
+
+class Waits:
+    """How long each has been waiting, as far as the looks tell."""
+
+    def __init__(self) -> None:
+        self._since: dict[int, float] = {}
+        self._own = ("", 0.0)
+
+    def reason(self, seen: Watch, now: float) -> str:
+        """Return why to give way. Empty: nobody is in the way of anybody."""
+        self._since = {pid: self._since.get(pid, now) for pid in seen.behind}
+        if seen.waits != self._own[0]:
+            self._own = seen.waits, now
+        for pid, since in self._since.items():
+            if now - since >= PATIENCE_S:
+                return f"process {pid} waited for it"
+        waits, since = self._own
+        if waits == "relation" and now - since >= OWN_WAIT_S:
+            return "somebody has a lock on its table"
+        if waits == "transaction" and now - since >= TRANSACTIONS_S:
+            return "a transaction was open for too long"
+        return ""
+
+
+def watch(session: Session, pid: int) -> Watch:
+    """Return who waits for the process."""
+    rows = session.dicts("agent_waits", {"pid": pid})
+    return Watch(
+        tuple(sorted({row["pid"] for row in rows if row["behind"]})),
+        next((row["waits"] for row in rows if not row["behind"]), ""),
+    )
+
+
+def lag(session: Session) -> tuple[int, int]:
+    """Return how much WAL standbys and inactive slots are behind. Some clouds do not tell."""
+    try:
+        row = session.dicts("agent_lag")[0]
+    except errors.ConnectionLostError:
+        raise
+    except errors.DatabaseError:
+        return 0, 0
+    return row["standbys"], row["slots"]
+
+
+def carry_out(
+    act: Act,
+    session: Session,
+    settings: Sequence[tuple[str, str]],
+    ends: Callable[[], str],
+    began: Callable[[int], None],
+) -> Outcome:
+    """Carry out an act by a session of its own, watched by `session` of the same database.
+
+    `ends` returns why it should end before its time, or nothing. `began` is told the server's
+    process before the statement begins.
+    """
+    parameters = session.parameters_to_write(act.datname, NAME)
+    try:
+        acting = ActingConnection(parameters)
+    except errors.DatabaseError as exc:
+        return Outcome(FAILED, exc.message)
+    with acting, ThreadPoolExecutor(1) as thread:
+        try:
+            # What is done CONCURRENTLY waits for transactions as well as for its table, and leaves
+            # an invalid index behind when it gives up. How long it waits for what is watched.
+            own = [("lock_timeout", "0")] if act.kind in (REINDEX, DROP) else []
+            acting.prepare((*settings, *act.settings, *own))
+            began(acting.pid)
+        except errors.DatabaseError as exc:
+            return Outcome(FAILED, exc.message)
+        running = thread.submit(acting.act, act.statement)
+        why = _see_to_its_end(running, acting, session, ends)
+        return _outcome(running, why)
+
+
+def _see_to_its_end(
+    running: Future[list[str]],
+    acting: ActingConnection,
+    session: Session,
+    ends: Callable[[], str],
+) -> str:
+    """Wait for the statement. Return why it was cancelled, or nothing."""
+    waits = Waits()
+    looked_at_lag = time.monotonic()
+    why = ""
+    while not why and not wait((running,), LOOK_S).done:
+        now = time.monotonic()
+        try:
+            why = waits.reason(watch(session, acting.pid), now)
+            if not why and now - looked_at_lag >= LAG_EVERY_S:
+                looked_at_lag = now
+                behind = lag(session)[0]
+                if behind > MOST_LAG:
+                    why = f"a standby is {behind >> 20} MB behind"
+        except errors.DatabaseError as exc:
+            why = f"it could not be watched: {exc.message}"
+        why = why or ends()
+    if why:
+        until = time.monotonic() + CANCEL_S
+        # What a statement does between two checks for interrupts may take a while, and a cancel
+        # that comes between two statements of it is lost.
+        while not running.done() and time.monotonic() < until:
+            acting.cancel()
+            wait((running,), LOOK_S * 5)
+        if not running.done():
+            acting.close()
+    return why
+
+
+def _outcome(running: Future[list[str]], why: str) -> Outcome:
+    try:
+        said = running.result()
+    except errors.ConnectionLostError as exc:
+        return Outcome(LOST, exc.message)
+    except errors.DatabaseError as exc:
+        return Outcome(GAVE_WAY, why) if why else Outcome(FAILED, exc.message)
+    text = "\n".join(said)
+    found = _BUFFERS.search(text)
+    read, dirtied = (int(found[1]), int(found[2])) if found else (None, None)
+    skipped = next((line for line in said if _SKIPPED.match(line)), "")
+    if skipped and read is None:
+        return Outcome(SKIPPED, skipped.splitlines()[0])
+    return Outcome(DONE, "", read, dirtied)

@@ -1,0 +1,469 @@
+"""One server: what its tables need is found again and again, and done, one act at a time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgsweep.agent import hands, needs, pace, rebuilds
+from pgsweep.agent.act import (
+    ANALYZE,
+    DONE,
+    DROP,
+    FAILED,
+    FREEZE,
+    GAVE_WAY,
+    KINDS,
+    LOST,
+    REINDEX,
+    Act,
+    Outcome,
+)
+from pgsweep.agent.needs import Moment, Parent, Right
+from pgsweep.agent.rebuilds import Indexes, Leftover, Room
+from pgsweep.agent.store import Size
+from pgsweep.base import errors
+from pgsweep.findings.bloat import of_index, of_table
+from pgsweep.findings.core.tables import judge
+from pgsweep.model.bloat import SMALL_PAGES
+from pgsweep.model.compute import is_old
+from pgsweep.source import db
+from pgsweep.source.core import views
+
+if TYPE_CHECKING:
+    from pgsweep.agent.needs import Known
+    from pgsweep.agent.store import Done, Store
+    from pgsweep.model.core_facts import CoreFacts
+    from pgsweep.source.db import Session, Target
+
+LOGGER = logging.getLogger("pgsweep.agent")
+
+# What would be done is said once in so long.
+SAY_AGAIN_S = 86_400.0
+# A rebuild waits for standbys that are so far behind, and for slots, in bytes of WAL.
+LAG_FIRST = 128 << 20
+# So many users who wait for I/O at each of so many looks show that the device has no room.
+BUSY_USERS, BUSY_LOOKS, BUSY_EVERY_S = 2, 3, 0.2
+# A leftover is tried again so soon and so often. After that each look tries it once.
+DROP_AGAIN_S, DROP_TRIES = 1.0, 5
+DROP_S = 20.0
+# The process of an agent that has gone ends so soon.
+GONE_S = 30.0
+# A problem is tried again after so long, and then after twice that.
+RETRY_S, RETRY_MOST_S = 1.0, 60.0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the agent may do."""
+
+    act: bool = False
+    kinds: frozenset[str] = frozenset(KINDS)
+    # pages read and dirtied by a VACUUM, together
+    mb_per_s: float = 20.0
+    # minutes of the local day in which rebuilds and freezing ahead may begin: (from, until)
+    window: tuple[int, int] | None = None
+    # bytes, of the server's data and WAL
+    disk_size: int | None = None
+    every_s: float = 60.0
+    exclude: frozenset[str] = frozenset()
+
+    def is_open(self, at: datetime) -> bool:
+        """Tell whether the window is open."""
+        if self.window is None:
+            return True
+        minute, (begin, end) = at.hour * 60 + at.minute, self.window
+        return begin <= minute < end if begin <= end else minute >= begin or minute < end
+
+
+class Agent:
+    """Looks after one server. Not for several threads, but for `stop`."""
+
+    def __init__(
+        self,
+        target: Target,
+        store: Store,
+        rules: Rules,
+        stop: threading.Event,
+        name: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._target = target
+        self._store = store
+        self._rules = rules
+        self._stop = stop
+        self._clock = clock
+        self.name = name
+        self.server = ""
+        self._session: Session | None = None
+        self._factor = 1.0
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def run(self) -> None:
+        """Look and act until `stop` is set. A server that is not there is tried again."""
+        retry = RETRY_S
+        while not self._stop.is_set():
+            wait = self._rules.every_s
+            try:
+                self.step()
+                retry = RETRY_S
+            except errors.PgsweepError as exc:
+                self.close()
+                self._say(logging.WARNING, "not looked after", why=exc.one_line())
+                if self.server:
+                    self._store.visited(self.server, self.name, self._clock(), exc.one_line())
+                wait, retry = retry, min(RETRY_MOST_S, retry * 2)
+            self._stop.wait(wait)
+        self.close()
+
+    def step(self) -> list[Act]:
+        """Look at all databases once, and do what they need. Return what they needed."""
+        session = self._connected()
+        state = session.dicts("agent_server")[0]
+        now = self._clock()
+        if state["in_recovery"]:
+            self._store.visited(self.server, self.name, now, "it is a standby")
+            return []
+        if not session.dicts("agent_lock")[0]["locked"]:
+            raise errors.QueryError("another agent looks after this server", "Stop one of them.")
+        self._finish_what_others_began(session)
+        found: list[Act] = []
+        for dbname in self._databases(session):
+            if self._stop.is_set():
+                break
+            found += self._look(session, dbname, state)
+        self._store.visited(self.server, self.name, now)
+        self._store.forget(now)
+        found.sort(key=lambda act: -act.urgency)
+        self._do(session, found)
+        return found
+
+    # -- the server --------------------------------------------------------
+
+    def _connected(self) -> Session:
+        if self._session is not None and not self._session.is_lost():
+            return self._session
+        self.close()
+        session = db.connect(self._target, extra=db.KEEPALIVES)
+        try:
+            session.require_own_session()
+            self.server = _identity(session)
+            self.name = self.name or f"{session.host}:{session.port}"
+        except BaseException:
+            session.close()
+            raise
+        self._session = session
+        return session
+
+    def _databases(self, session: Session) -> Iterator[str]:
+        for row in session.dicts("agent_databases"):
+            if row["datname"] not in self._rules.exclude:
+                yield row["datname"]
+
+    def _finish_what_others_began(self, session: Session) -> None:
+        """End what an agent before this one left at work, and write down that it was lost."""
+        for act in self._store.unfinished(self.server):
+            until = time.monotonic() + GONE_S
+            while act.pid is not None and session.dicts("agent_process", {"pid": act.pid}):
+                if time.monotonic() > until or self._stop.wait(hands.LOOK_S * 5):
+                    return
+            self._store.end(act.id, Outcome(LOST, "the agent ended meanwhile"), self._clock())
+            self._remember_end(act, LOST, 0.0)
+
+    # -- looking -----------------------------------------------------------
+
+    def _look(self, home: Session, dbname: str, state: dict[str, int]) -> list[Act]:
+        """Return what a database needs. What is wrong with one keeps nobody from the others."""
+        try:
+            with home.beside(dbname) as session:
+                return self._found(session, state)
+        except errors.DatabaseError as exc:
+            if home.is_lost():
+                raise
+            self._say(logging.WARNING, "database left out", datname=dbname, why=exc.one_line())
+            return []
+
+    def _found(self, session: Session, state: dict[str, int]) -> list[Act]:
+        now = self._clock()
+        facts = views.facts(session)
+        rights = {row.relid: row for row in session.rows("agent_rights", Right)}
+        known = self._known(facts, now)
+        block = int(facts.settings["block_size"])
+        horizon = max((holder.xid_age or 0 for holder in facts.holders), default=0)
+        moment = Moment(now, rights, known, horizon, state["standbys"] > 0, block)
+        found: list[Act] = []
+        if not self._daemon_acts(session):
+            found += needs.acts(facts, moment)
+            parents = session.rows("agent_parents", Parent)
+            known |= _seen_parents(parents, known)
+            found += needs.parents(facts, parents, replace(moment, known=known))
+        self._store.remember(self.server, facts.server.dbname, known, now)
+        found += self._rebuilds(session, facts, rights, state, block, now)
+        return [act for act in found if act.kind in self._rules.kinds]
+
+    def _daemon_acts(self, session: Session) -> bool:
+        """Tell whether pg_sweep acts in this server, so that tables are its own matter."""
+        if not session.views().extension:
+            return False
+        try:
+            return session.status().mode == "act"
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError:
+            return False
+
+    def _known(self, facts: CoreFacts, now: float) -> dict[int, Known]:
+        """Return what is known of the tables after this look."""
+        before = self._store.known(self.server, facts.server.dbname)
+        found: dict[int, Known] = {}
+        for judged in judge(facts):
+            relation = judged.relation
+            known = before.get(relation.relid, needs.NOTHING)
+            if known.changed != relation.changed:
+                known = replace(known, changed=relation.changed, changed_at=now)
+            due = needs.is_due(judged) or needs.wants_analyze(judged)
+            if not due or judged.table.decision == "running":
+                known = replace(known, due_since=None)
+            elif known.due_since is None:
+                known = replace(known, due_since=now)
+            found[relation.relid] = known
+        return found
+
+    def _rebuilds(
+        self,
+        session: Session,
+        facts: CoreFacts,
+        rights: dict[int, Right],
+        state: dict[str, int],
+        block: int,
+        now: float,
+    ) -> list[Act]:
+        dbname = facts.server.dbname
+        indexes = list(views.indexes(session))
+        if not self._store.measured(self.server, dbname, now):
+            reads = {
+                row["relid"]: row["reads"]
+                for row in session.dicts("agent_reads", {"small": SMALL_PAGES})
+            }
+            sizes = [
+                Size(index.relid, index.pages * block, of_index(index, block).content,
+                     reads.get(index.relid))
+                for index in indexes
+                if index.pages > SMALL_PAGES
+            ]  # fmt: skip
+            for heap in views.heaps(session):
+                if heap.pages > SMALL_PAGES:
+                    of = of_table(heap, block, session.version_num)
+                    sizes.append(Size(heap.relid, of.size, of.content, None))
+            self._store.measure(self.server, dbname, sizes, now)
+        where = Indexes(
+            datname=dbname,
+            now=now,
+            block=block,
+            rights=rights,
+            room=self._room(session, state),
+            uses=self._store.uses(self.server, dbname),
+        )
+        leftovers = session.rows("agent_leftovers", Leftover)
+        first = self._store.first_seen(self.server, dbname, [left.relid for left in leftovers], now)
+        own = self._store.own_tables(self.server, dbname, now - needs.MOST_REST_S)
+        return [
+            *rebuilds.drops(leftovers, where, own, first),
+            *rebuilds.acts(indexes, where),
+        ]
+
+    def _room(self, session: Session, state: dict[str, int]) -> Room:
+        """Return how much disk is left, where that can be known."""
+        databases = int(state["databases_size"])
+        if self._rules.disk_size is not None:
+            return Room(max(0, self._rules.disk_size - databases), databases)
+        if session.host.startswith("/"):
+            try:
+                folder = Path(session.setting("data_directory"))
+                if (folder / "postmaster.pid").exists():
+                    left = os.statvfs(folder)
+                    return Room(left.f_bavail * left.f_frsize, databases)
+            except errors.ConnectionLostError:
+                raise
+            except (errors.DatabaseError, OSError):
+                pass
+        return Room(None, databases)
+
+    # -- acting ------------------------------------------------------------
+
+    def _do(self, home: Session, found: list[Act]) -> None:
+        until = time.monotonic() + self._rules.every_s
+        for act in found:
+            now = self._clock()
+            if self._stop.is_set():
+                return
+            if not self._rules.act or self._store.paused_until(now) is not None:
+                if self._store.would(self.server, act, now, SAY_AGAIN_S):
+                    self._say(logging.INFO, "would act", **_shown(act))
+                continue
+            # What comes later in the list is found again by the next look.
+            if time.monotonic() > until:
+                return
+            if why := self._not_now(home, act):
+                self._say(logging.DEBUG, "not now", why=why, **_shown(act))
+                continue
+            self.carry_out(home, act)
+
+    def _not_now(self, home: Session, act: Act) -> str:
+        """Return what an act has to wait for. Empty: nothing."""
+        if act.waits_for_window and not self._rules.is_open(
+            datetime.fromtimestamp(self._clock()).astimezone()
+        ):
+            return "the window is not open"
+        if act.kind != REINDEX:
+            return ""
+        standbys, slots = hands.lag(home)
+        if max(standbys, slots) > LAG_FIRST:
+            return f"a standby or slot is {max(standbys, slots) >> 20} MB behind"
+        server = home.server()
+        for blocker in views.blockers(home):
+            if is_old(blocker, server.now):
+                return f"old rows are needed by {blocker.kind}, and would be written anew"
+        busy = 0
+        for _ in range(BUSY_LOOKS):
+            busy += home.dicts("agent_server")[0]["waiting_for_io"] > BUSY_USERS
+            self._stop.wait(BUSY_EVERY_S)
+        return "users wait for I/O" if busy == BUSY_LOOKS else ""
+
+    def carry_out(self, home: Session, act: Act) -> Outcome:
+        """Carry out an act, and write down before and after it that it is done."""
+        number = self._store.begin(self.server, act, self._clock())
+        self._say(logging.INFO, "begins", **_shown(act))
+        began = time.monotonic()
+
+        def ends() -> str:
+            if act.kind == DROP:
+                # What was begun is tidied up although the agent ends.
+                return "took too long" if time.monotonic() - began >= DROP_S else ""
+            return "the agent was stopped" if self._stop.is_set() else ""
+
+        settings = pace.settings(self._rules.mb_per_s, self._factor)
+        with home.beside(act.datname) as session:
+            how = hands.carry_out(
+                act, session, settings, ends, lambda pid: self._store.runs_as(number, pid)
+            )
+            if act.kind == REINDEX and how.outcome == DONE:
+                how = self._rebuilt(session, act, how)
+        took = time.monotonic() - began
+        if how.read is not None and how.dirtied is not None:
+            self._factor = pace.corrected(
+                self._factor, self._rules.mb_per_s, how.read + how.dirtied, took
+            )
+        self._store.end(number, how, self._clock())
+        self._say(
+            logging.INFO if how.outcome == DONE else logging.WARNING,
+            how.outcome,
+            detail=how.detail,
+            seconds=round(took, 1),
+            **_shown(act),
+        )
+        self._remember_end(act, how.outcome, took)
+        if act.kind == REINDEX and how.outcome != DONE:
+            self._drop_leftovers(home, act)
+        return how
+
+    def _rebuilt(self, session: Session, act: Act, how: Outcome) -> Outcome:
+        """Return how a rebuild ended with the size of the new index, which has another oid."""
+        wanted = {"table_relid": act.table_relid, "name": act.name}
+        for row in session.dicts("agent_index", wanted):
+            self._store.moved(self.server, act.datname, act.relid, row["relid"])
+            return replace(how, size=row["pages"] * int(session.setting("block_size")))
+        return how
+
+    def _remember_end(self, act: Act | Done, outcome: str, took: float) -> None:
+        """Remember for the next look what was done to the table, and how it ended."""
+        if act.kind in (REINDEX, DROP):
+            return
+        now = self._clock()
+        known = self._store.known(self.server, act.datname).get(act.relid, needs.NOTHING)
+        bad = outcome in (FAILED, GAVE_WAY, LOST)
+        changed = replace(
+            known, ended=now, took_s=took, failures=known.failures + 1 if bad else 0, due_since=None
+        )
+        if outcome == DONE and act.kind == FREEZE:
+            changed = replace(changed, frozen_at=known.changed)
+        if outcome == DONE and act.kind == ANALYZE:
+            changed = replace(changed, analyzed_at=known.changed)
+        self._store.remember(self.server, act.datname, {act.relid: changed}, now)
+
+    def _drop_leftovers(self, home: Session, act: Act) -> None:
+        """Drop the invalid index that a REINDEX CONCURRENTLY of ours has left behind."""
+        for _ in range(DROP_TRIES):
+            with home.beside(act.datname) as session:
+                left = [
+                    one
+                    for one in session.rows("agent_leftovers", Leftover)
+                    if one.table_relid == act.table_relid
+                ]
+            if not left:
+                return
+            for one in left:
+                if not one.held:
+                    self.carry_out(home, _drop(act, one))
+            time.sleep(DROP_AGAIN_S)
+
+    def _say(self, level: int, event: str, **fields: object) -> None:
+        LOGGER.log(level, event, extra={"fields": {"server": self.name, **fields}})
+
+
+def _identity(session: Session) -> str:
+    """Return what stays the same when another server of the cluster takes over."""
+    try:
+        return str(session.dicts("agent_identifier")[0]["identifier"])
+    except errors.ConnectionLostError:
+        raise
+    except errors.DatabaseError:
+        # Some clouds do not let the control file be read.
+        return f"{session.host}:{session.port}"
+
+
+def _seen_parents(parents: tuple[Parent, ...], known: dict[int, Known]) -> dict[int, Known]:
+    """Return what is known of partitioned tables. Those that have statistics begin at these."""
+    found: dict[int, Known] = {}
+    for parent in parents:
+        before = known.get(parent.relid, needs.NOTHING)
+        analyzed = before.analyzed_at
+        if analyzed is None and parent.is_analyzed:
+            analyzed = parent.changed
+        found[parent.relid] = replace(before, changed=parent.changed, analyzed_at=analyzed)
+    return found
+
+
+def _drop(act: Act, left: Leftover) -> Act:
+    return Act(
+        kind=DROP,
+        datname=act.datname,
+        relid=left.relid,
+        table_relid=left.table_relid,
+        name=f"{left.schemaname}.{left.relname}",
+        statement=f"DROP INDEX CONCURRENTLY {left.sql_name}",
+        reason="invalid, left by a REINDEX CONCURRENTLY that did not end",
+        urgency=50,
+    )
+
+
+def _shown(act: Act) -> dict[str, object]:
+    return {
+        "datname": act.datname,
+        "act": act.kind,
+        "name": act.name,
+        "statement": act.statement,
+        "reason": act.reason,
+    }

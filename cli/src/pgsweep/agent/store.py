@@ -1,0 +1,430 @@
+"""What the agent remembers over a restart, in an SQLite file: acts, tables, sizes by the hour."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgsweep.agent.act import DONE, REINDEX, RUNNING, WOULD
+from pgsweep.agent.needs import Known
+from pgsweep.agent.rebuilds import Rebuilt, Use
+from pgsweep.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from pgsweep.agent.act import Act, Outcome
+
+VERSION = 1
+HOUR_S = 3600
+# Older acts and sizes are forgotten, and so is all that is more than so many rows.
+KEPT_S = 90 * 86_400
+MOST_ACTS, MOST_SIZES = 100_000, 2_000_000
+BUSY_S = 10.0
+
+_TABLES = """
+CREATE TABLE acts (
+    id INTEGER PRIMARY KEY, server TEXT NOT NULL, datname TEXT NOT NULL, kind TEXT NOT NULL,
+    relid INTEGER NOT NULL, table_relid INTEGER NOT NULL, name TEXT NOT NULL,
+    statement TEXT NOT NULL, reason TEXT NOT NULL, began REAL NOT NULL, ended REAL,
+    outcome TEXT NOT NULL, detail TEXT NOT NULL,
+    size INTEGER, content INTEGER, size_after INTEGER, cost INTEGER, saves INTEGER,
+    read_pages INTEGER, dirtied_pages INTEGER, pid INTEGER);
+CREATE INDEX acts_of ON acts (server, datname, relid, ended);
+CREATE INDEX acts_ended ON acts (ended);
+CREATE TABLE tables (
+    server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, seen REAL NOT NULL,
+    due_since REAL, changed INTEGER, changed_at REAL, frozen_at INTEGER, analyzed_at INTEGER,
+    ended REAL, took_s REAL NOT NULL, failures INTEGER NOT NULL,
+    PRIMARY KEY (server, datname, relid)) WITHOUT ROWID;
+CREATE TABLE sizes (
+    server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, hour INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, content INTEGER, reads INTEGER,
+    PRIMARY KEY (server, datname, relid, hour)) WITHOUT ROWID;
+CREATE TABLE leftovers (
+    server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, seen REAL NOT NULL,
+    PRIMARY KEY (server, datname, relid)) WITHOUT ROWID;
+CREATE TABLE servers (
+    server TEXT PRIMARY KEY, name TEXT NOT NULL, looked REAL, problem TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE pause (until REAL NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """An act in the history. Times are seconds since 1970, sizes bytes, and -1 pages unknown."""
+
+    id: int
+    server: str
+    datname: str
+    kind: str
+    relid: int
+    table_relid: int
+    name: str
+    statement: str
+    reason: str
+    began: float
+    ended: float | None
+    outcome: str
+    detail: str
+    size: int | None
+    content: int | None
+    size_after: int | None
+    cost: int | None
+    saves: int | None
+    read_pages: int | None
+    dirtied_pages: int | None
+    pid: int | None
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a relation was in an hour, in bytes, and how many blocks its scans have read."""
+
+    relid: int
+    bytes: int
+    content: int | None
+    reads: int | None
+
+
+@dataclass(frozen=True)
+class Visited:
+    """A server, when it was looked at last, and what is in the way. Empty: nothing is."""
+
+    server: str
+    name: str
+    looked: float | None
+    problem: str
+
+
+class Store:
+    """The file. Each change is a transaction, so that an end at any moment leaves it whole."""
+
+    def __init__(self, file: Path, write: bool = True) -> None:
+        if not write and not file.exists():
+            raise UsageError(
+                f'there is no state of an agent in "{file}"', "Name its file by --state."
+            )
+        try:
+            if write:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(file, timeout=BUSY_S, check_same_thread=False)
+            self._db.row_factory = sqlite3.Row
+            self._lock = threading.RLock()
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            with self._changing():
+                self._make()
+        except (OSError, sqlite3.Error) as exc:
+            raise UsageError(
+                f'cannot use the state file "{file}": {exc}',
+                "Name another one by --state, in a folder that can be written.",
+            ) from exc
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def _make(self) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            for statement in filter(str.strip, _TABLES.split(";")):
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise sqlite3.DatabaseError(f"it is of version {version}, and {VERSION} is needed")
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.rollback()
+                raise
+            self._db.commit()
+
+    def _rows(self, query: str, *args: object) -> list[sqlite3.Row]:
+        with self._lock:
+            return self._db.execute(query, args).fetchall()
+
+    # -- acts ----------------------------------------------------------------
+
+    def begin(self, server: str, act: Act, now: float, outcome: str = RUNNING) -> int:
+        """Write down that an act begins, before it does. Return its number."""
+        with self._changing():
+            found = self._db.execute(
+                "INSERT INTO acts (server, datname, kind, relid, table_relid, name, statement,"
+                " reason, began, ended, outcome, detail, size, content, cost, saves)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?)",
+                (
+                    server,
+                    act.datname,
+                    act.kind,
+                    act.relid,
+                    act.table_relid,
+                    act.name,
+                    act.statement,
+                    act.reason,
+                    now,
+                    None if outcome == RUNNING else now,
+                    outcome,
+                    act.size,
+                    act.content,
+                    act.cost,
+                    act.saves,
+                ),
+            )
+        assert found.lastrowid is not None
+        return found.lastrowid
+
+    def would(self, server: str, act: Act, now: float, once_s: float) -> bool:
+        """Write down what would be done, unless that was said. Return whether it was not."""
+        said = self._rows(
+            "SELECT 1 FROM acts WHERE server = ? AND datname = ? AND relid = ? AND kind = ?"
+            " AND outcome = ? AND ended > ?",
+            server,
+            act.datname,
+            act.relid,
+            act.kind,
+            WOULD,
+            now - once_s,
+        )
+        if said:
+            return False
+        self.begin(server, act, now, WOULD)
+        return True
+
+    def runs_as(self, number: int, pid: int) -> None:
+        """Write down which server process does it."""
+        with self._changing():
+            self._db.execute("UPDATE acts SET pid = ? WHERE id = ?", (pid, number))
+
+    def end(self, number: int, how: Outcome, now: float) -> None:
+        """Write down how an act has ended."""
+        with self._changing():
+            self._db.execute(
+                "UPDATE acts SET ended = ?, outcome = ?, detail = ?, read_pages = ?,"
+                " dirtied_pages = ?, size_after = ? WHERE id = ?",
+                (now, how.outcome, how.detail, how.read, how.dirtied, how.size, number),
+            )
+
+    def unfinished(self, server: str) -> list[Done]:
+        """Return the acts that an agent before this one did not see to their end."""
+        return [
+            Done(**row)
+            for row in self._rows(
+                "SELECT * FROM acts WHERE server = ? AND outcome = ?", server, RUNNING
+            )
+        ]
+
+    def history(self, limit: int | None = None, acts_only: bool = False) -> list[Done]:
+        """Return acts, the latest first."""
+        return [
+            Done(**row)
+            for row in self._rows(
+                "SELECT * FROM acts WHERE NOT ? OR outcome <> ?"
+                " ORDER BY began DESC, id DESC LIMIT ?",
+                acts_only,
+                WOULD,
+                -1 if limit is None else limit,
+            )
+        ]
+
+    def sums(self, since: float) -> list[sqlite3.Row]:
+        """Return how many acts of each server and kind ended how, and what they came to."""
+        return self._rows(
+            "SELECT server, kind, outcome, count(*) AS acts, sum(ended - began) AS seconds,"
+            " sum(coalesce(read_pages, 0)) AS read_pages,"
+            " sum(coalesce(dirtied_pages, 0)) AS dirtied_pages,"
+            " sum(CASE WHEN size_after IS NOT NULL THEN size - size_after ELSE 0 END) AS given_back"
+            " FROM acts WHERE began >= ? GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            since,
+        )
+
+    def own_tables(self, server: str, datname: str, since: float) -> frozenset[int]:
+        """Return the tables of which a rebuild did not come to its end."""
+        rows = self._rows(
+            "SELECT DISTINCT table_relid FROM acts WHERE server = ? AND datname = ? AND kind = ?"
+            " AND outcome NOT IN (?, ?) AND began >= ?",
+            server,
+            datname,
+            REINDEX,
+            DONE,
+            WOULD,
+            since,
+        )
+        return frozenset(row["table_relid"] for row in rows)
+
+    # -- tables --------------------------------------------------------------
+
+    def known(self, server: str, datname: str) -> dict[int, Known]:
+        """Return what is remembered of the tables of a database."""
+        columns = "due_since, changed, changed_at, frozen_at, analyzed_at, ended, took_s, failures"
+        rows = self._rows(
+            f"SELECT relid, {columns} FROM tables WHERE server = ? AND datname = ?", server, datname
+        )
+        found = (dict(row) for row in rows)
+        return {row.pop("relid"): Known(**row) for row in found}
+
+    def remember(self, server: str, datname: str, known: Mapping[int, Known], now: float) -> None:
+        """Remember these tables of a database."""
+        where = {"server": server, "datname": datname, "seen": now}
+        with self._changing():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO tables (server, datname, relid, seen, due_since, changed,"
+                " changed_at, frozen_at, analyzed_at, ended, took_s, failures) VALUES (:server,"
+                " :datname, :relid, :seen, :due_since, :changed, :changed_at, :frozen_at,"
+                " :analyzed_at, :ended, :took_s, :failures)",
+                [{**where, "relid": relid, **asdict(one)} for relid, one in known.items()],
+            )
+
+    # -- sizes ---------------------------------------------------------------
+
+    def measured(self, server: str, datname: str, now: float) -> bool:
+        """Tell whether sizes of this database are written down for this hour."""
+        return bool(
+            self._rows(
+                "SELECT 1 FROM sizes WHERE server = ? AND datname = ? AND hour = ? LIMIT 1",
+                server,
+                datname,
+                int(now // HOUR_S),
+            )
+        )
+
+    def measure(self, server: str, datname: str, sizes: Iterable[Size], now: float) -> None:
+        """Write down how large relations are in this hour."""
+        hour = int(now // HOUR_S)
+        with self._changing():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO sizes VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (server, datname, one.relid, hour, one.bytes, one.content, one.reads)
+                    for one in sizes
+                ],
+            )
+
+    def uses(self, server: str, datname: str) -> dict[int, Use]:
+        """Return how the indexes of a database grow, are used and were rebuilt."""
+        sizes: dict[int, list[sqlite3.Row]] = {}
+        for row in self._rows(
+            "SELECT relid, hour, bytes, reads FROM sizes WHERE server = ? AND datname = ?"
+            " ORDER BY relid, hour",
+            server,
+            datname,
+        ):
+            sizes.setdefault(row["relid"], []).append(row)
+        rebuilt: dict[int, Rebuilt] = {}
+        for row in self._rows(
+            "SELECT * FROM acts WHERE server = ? AND datname = ? AND kind = ? AND ended IS NOT NULL"
+            " AND outcome <> ? ORDER BY ended",
+            server,
+            datname,
+            REINDEX,
+            WOULD,
+        ):
+            done = row["outcome"] == DONE
+            earlier = rebuilt.get(row["relid"])
+            if done or earlier is None or not earlier.done:
+                size = row["size_after"]
+                rebuilt[row["relid"]] = Rebuilt(row["ended"], done, row["content"], size)
+        return {
+            relid: Use(
+                reads_per_s=_rate(sizes.get(relid, [])),
+                sizes=tuple((row["hour"] * HOUR_S, row["bytes"]) for row in sizes.get(relid, [])),
+                rebuilt=rebuilt.get(relid),
+            )
+            for relid in sizes.keys() | rebuilt.keys()
+        }
+
+    def moved(self, server: str, datname: str, before: int, after: int) -> None:
+        """Write down that an index has another oid."""
+        with self._changing():
+            for table in ("sizes", "acts"):
+                self._db.execute(
+                    f"UPDATE OR REPLACE {table} SET relid = ?"
+                    " WHERE server = ? AND datname = ? AND relid = ?",
+                    (after, server, datname, before),
+                )
+
+    def first_seen(
+        self, server: str, datname: str, relids: Iterable[int], now: float
+    ) -> dict[int, float]:
+        """Return when each leftover was first seen. Those that are gone are forgotten."""
+        wanted = set(relids)
+        with self._changing():
+            seen = {
+                row["relid"]: row["seen"]
+                for row in self._rows(
+                    "SELECT relid, seen FROM leftovers WHERE server = ? AND datname = ?",
+                    server,
+                    datname,
+                )
+            }
+            self._db.executemany(
+                "DELETE FROM leftovers WHERE server = ? AND datname = ? AND relid = ?",
+                [(server, datname, relid) for relid in seen.keys() - wanted],
+            )
+            self._db.executemany(
+                "INSERT INTO leftovers VALUES (?, ?, ?, ?)",
+                [(server, datname, relid, now) for relid in wanted - seen.keys()],
+            )
+        return {relid: seen.get(relid, now) for relid in wanted}
+
+    # -- servers and pause -----------------------------------------------------
+
+    def visited(self, server: str, name: str, now: float, problem: str = "") -> None:
+        """Write down that a server was looked at, or what was in the way."""
+        with self._changing():
+            self._db.execute(
+                "INSERT INTO servers VALUES (?, ?, ?, ?) ON CONFLICT (server) DO UPDATE SET"
+                " name = excluded.name, problem = excluded.problem,"
+                " looked = coalesce(excluded.looked, looked)",
+                (server, name, None if problem else now, problem),
+            )
+
+    def servers(self) -> list[Visited]:
+        """Return the servers that were looked at."""
+        return [Visited(**row) for row in self._rows("SELECT * FROM servers ORDER BY name")]
+
+    def pause(self, until: float | None) -> None:
+        """Begin no act until then. None ends that."""
+        with self._changing():
+            self._db.execute("DELETE FROM pause")
+            if until is not None:
+                self._db.execute("INSERT INTO pause VALUES (?)", (until,))
+
+    def paused_until(self, now: float) -> float | None:
+        """Return until when no act begins."""
+        rows = self._rows("SELECT until FROM pause WHERE until > ?", now)
+        return rows[0]["until"] if rows else None
+
+    def forget(self, now: float) -> None:
+        """Forget what is too old, and the oldest of what is too much."""
+        with self._changing():
+            self._db.execute("DELETE FROM acts WHERE ended < ?", (now - KEPT_S,))
+            self._db.execute(
+                "DELETE FROM acts WHERE ended IS NOT NULL AND id <= (SELECT max(id) FROM acts) - ?",
+                (MOST_ACTS,),
+            )
+            self._db.execute("DELETE FROM tables WHERE seen < ?", (now - KEPT_S,))
+            last = int((now - KEPT_S) // HOUR_S)
+            self._db.execute("DELETE FROM sizes WHERE hour < ?", (last,))
+            while self._db.execute("SELECT count(*) FROM sizes").fetchone()[0] > MOST_SIZES:
+                last += 24
+                self._db.execute("DELETE FROM sizes WHERE hour < ?", (last,))
+
+
+def _rate(rows: list[sqlite3.Row]) -> float:
+    """Return blocks read in a second, over the hours in which the counter went on."""
+    read = hours = 0
+    for before, after in itertools.pairwise(rows):
+        if before["reads"] is not None and (after["reads"] or 0) >= before["reads"]:
+            read += after["reads"] - before["reads"]
+            hours += after["hour"] - before["hour"]
+    return read / (hours * HOUR_S) if hours else 0.0

@@ -1,0 +1,5 @@
+-- How much WAL the standbys and slots are behind, in bytes.
+SELECT coalesce((SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FROM pg_stat_replication), 0)::int8
+           AS standbys,
+       coalesce((SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) FROM pg_replication_slots
+                 WHERE NOT active), 0)::int8 AS slots

@@ -1,0 +1,463 @@
+"""What the agent decides: which tables need what, which rebuilds pay, what it remembers."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import samples
+from conftest import Pgsweep
+from pgsweep.agent import freezing, hands, needs, pace, rebuilds
+from pgsweep.agent.act import DONE, FAILED, LOST, Act, Outcome
+from pgsweep.agent.loop import Rules
+from pgsweep.agent.needs import Known, Moment, Parent, Right
+from pgsweep.agent.rebuilds import Indexes, Leftover, Rebuilt, Room, Use
+from pgsweep.agent.store import Size, Store
+from pgsweep.base.errors import UsageError
+from pgsweep.model.bloat import ColumnFacts, IndexFacts
+
+NOW = 1_800_000_000.0
+BLOCK = 8192
+DAY = 86_400.0
+RELID = samples.relation().relid
+OLD = Known(due_since=NOW - needs.LATE_S)
+
+
+def needed(
+    known: Known = OLD,
+    settings: dict[str, str] | None = None,
+    right: Right | None = None,
+    horizon: int = 0,
+    has_standby: bool = False,
+    version: int = 150000,
+    **given: Any,
+) -> Act | None:
+    facts = samples.core_facts(samples.relation(**given))
+    facts = replace(facts, version_num=version, settings={**facts.settings, **(settings or {})})
+    rights = {RELID: right or Right(RELID, owned=True, maintained=True)}
+    found = list(needs.acts(facts, Moment(NOW, rights, {RELID: known}, horizon, has_standby)))
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+QUIET: dict[str, Any] = {"dead_tuples": 0, "ins_since_vacuum": 0, "mod_since_analyze": 0, "xid_age": 100}
+DUE: dict[str, Any] = {**QUIET, "dead_tuples": 30_000}
+
+
+def test_what_autovacuum_leaves_undone_is_vacuumed() -> None:
+    act = needed(**DUE)
+    assert act is not None
+    assert act.kind == "vacuum"
+    assert act.statement.startswith(
+        "VACUUM (VERBOSE, SKIP_LOCKED, PARALLEL 0, PROCESS_TOAST FALSE)"
+    )
+    assert "dead tuples 30,000, late for 5 min" in act.reason
+    assert needed(Known(due_since=NOW - 60), **DUE) is None
+    assert needed(Known(due_since=NOW), {"autovacuum": "off"}, **DUE) is not None
+    assert needed(**QUIET) is None
+
+
+def test_a_large_table_is_not_waited_for() -> None:
+    much = {**QUIET, "reltuples": 1e9, "dead_tuples": needs.CAP_ROWS + 1, "pages": 10_000_000}
+    act = needed(Known(), **much)
+    assert act is not None
+    assert "threshold 200,000,050" in act.reason
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"relpersistence": "t"},
+        {"reloptions": ["autovacuum_enabled=off"]},
+        {"relkind": "p"},
+    ],
+)
+def test_what_is_left_alone(given: dict[str, Any]) -> None:
+    assert needed(**{**DUE, **given}) is None
+
+
+def test_rights() -> None:
+    assert needed(right=Right(RELID, owned=False, maintained=False), **DUE) is None
+    assert needed(right=Right(RELID, owned=False, maintained=True), **DUE) is not None
+
+
+def test_a_table_rests_in_proportion_to_its_vacuum() -> None:
+    long = replace(OLD, ended=NOW - 1000, took_s=100)
+    assert needed(long, **DUE) is None
+    assert needed(replace(long, ended=NOW - 2000), **DUE) is not None
+    failed = replace(OLD, ended=NOW - 1000, took_s=1, failures=2)
+    assert needed(failed, **DUE) is None
+    act = needed(replace(failed, ended=NOW - 1200), **DUE)
+    assert act is not None
+    assert needs.SKIP_INDEXES in act.statement
+    assert needs.rest_s(replace(failed, failures=1000)) == needs.MOST_REST_S
+
+
+def test_standbys_keep_it_from_truncating() -> None:
+    act = needed(has_standby=True, **DUE)
+    assert act is not None
+    assert "TRUNCATE FALSE" in act.statement
+    before_14 = needed(version=130000, **DUE)
+    assert before_14 is not None
+    assert "PROCESS_TOAST" not in before_14.statement
+
+
+def test_a_growing_table_is_vacuumed_by_its_unfrozen_part() -> None:
+    grown = {
+        **QUIET,
+        "reltuples": 10e6,
+        "pages": 100_000,
+        "all_visible_pages": 95_000,
+        "ins_since_vacuum": 200_000,
+    }
+    act = needed(Known(), **grown)
+    assert act is not None
+    assert "FREEZE" in act.statement
+    assert "above 101,000 of its unfrozen part" in act.reason
+    assert needed(Known(), **{**grown, "ins_since_vacuum": 100_000}) is None
+    assert needed(Known(), **{**grown, "dead_tuples": 11_000}) is None
+    assert needed(Known(), **{**grown, "pages": 10_000, "all_visible_pages": 9_500}) is None
+
+
+def test_old_tables_are_frozen_ahead() -> None:
+    static = Known(changed=5, changed_at=NOW - needs.QUIET_S)
+    act = needed(static, **{**QUIET, "xid_age": 150_000_000})
+    assert act is not None
+    assert (act.kind, act.waits_for_window) == ("freeze", True)
+    assert "(VERBOSE, SKIP_LOCKED, FREEZE," in act.statement
+    changing = needed(replace(static, changed_at=NOW), **{**QUIET, "xid_age": 150_000_000})
+    assert changing is not None
+    assert "FREEZE" not in changing.statement
+    assert ("vacuum_freeze_min_age", "4000000") in changing.settings
+    assert needed(static, horizon=145_000_000, **{**QUIET, "xid_age": 150_000_000}) is None
+    # Past the limit nothing is waited for, and no switch of the table's keeps it from that.
+    off = ["autovacuum_enabled=off"]
+    late = needed(static, **{**QUIET, "xid_age": 250_000_000, "reloptions": off})
+    assert late is not None
+    assert not late.waits_for_window
+
+
+def test_freeze_cases_are_those_of_the_extension() -> None:
+    text = (Path(__file__).parents[2] / "test" / "unit" / "freeze_cases.h").read_text()
+    cases = [[int(x) for x in row.split(",")] for row in re.findall(r"FREEZE_CASE\((.*)\)", text)]
+    assert len(cases) >= 15
+    for relid, early, age, limit, least, due, min_age in cases:
+        at = freezing.share(relid, bool(early))
+        assert freezing.is_due(age, limit, least, at) == bool(due), (relid, early, age)
+        assert freezing.min_age(limit) == min_age
+
+
+def test_tables_without_statistics_are_analyzed() -> None:
+    never = {**QUIET, "reltuples": -1.0, "live_tuples": 1000, "last_analyze": None}
+    act = needed(**never)
+    assert act is not None
+    assert act.statement.startswith("ANALYZE (SKIP_LOCKED)")
+    assert needed(**{**never, "reltuples": 1000.0}) is None
+    changed = needed(**{**QUIET, "mod_since_analyze": 20_000})
+    assert changed is not None
+    assert changed.reason == "20,000 rows changed"
+
+
+def test_partitioned_tables_are_analyzed() -> None:
+    def found(parent: Parent, known: Known) -> list[Act]:
+        right = {7: Right(7, owned=True, maintained=True)}
+        moment = Moment(NOW, right, {7: known}, 0, False)
+        return list(needs.parents(samples.core_facts(), (parent,), moment))
+
+    parent = Parent(7, "public.p", 100_000, 500_000, is_analyzed=False)
+    assert found(parent, Known())[0].statement == "ANALYZE (SKIP_LOCKED) public.p"
+    analyzed = replace(parent, is_analyzed=True)
+    assert found(analyzed, Known(analyzed_at=495_000)) == []
+    assert len(found(analyzed, Known(analyzed_at=480_000))) == 1
+    assert found(replace(parent, rows=0), Known()) == []
+
+
+BIGINT = ColumnFacts(8, "d", True, width=8, null_frac=0, n_distinct=-1, dedup=True)
+INDEX = IndexFacts(
+    relid=16390,
+    schemaname="public",
+    relname="t_pkey",
+    sql_name="public.t_pkey",
+    table_relid=16384,
+    table_schemaname="public",
+    table_relname="t",
+    method="btree",
+    pages=30_000,
+    entries=1e6,
+    table_rows=1e6,
+    table_pages=10_000,
+    reloptions=None,
+    is_unique=True,
+    is_exclusion=False,
+    is_valid=True,
+    is_catalog=False,
+    is_partial=False,
+    keys=1,
+    built_by=None,
+    columns=(BIGINT,),
+)
+PLENTY = Room(disk=1 << 40, databases=1 << 30)
+
+
+def where(use: Use | None = None, room: Room = PLENTY, owned: bool = True) -> Indexes:
+    rights = {relid: Right(relid, owned, True) for relid in (16390, 5)}
+    uses = {} if use is None else {16390: use}
+    return Indexes("db", NOW, BLOCK, rights, room, uses)
+
+
+def rebuilt(index: IndexFacts = INDEX, use: Use | None = None, **given: Any) -> Act | None:
+    found = list(rebuilds.acts([index], where(use, **given)))
+    return found[0] if found else None
+
+
+def test_a_bloated_index_is_rebuilt() -> None:
+    act = rebuilt()
+    assert act is not None
+    assert act.statement == "REINDEX INDEX CONCURRENTLY public.t_pkey"
+    assert act.reason == "234 MB for about 21 MB of content"
+    assert act.saves is not None
+    assert act.cost is not None
+    assert act.saves > act.cost
+    assert act.waits_for_window
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"pages": 3_800},  # 1.4 times its content, which the estimate may be off by
+        {"is_valid": False},
+        {"is_exclusion": True},
+        {"is_catalog": True},
+        {"built_by": 77},
+        {"method": "brin"},
+        {"table_rows": -1, "entries": -1},
+        {"table_pages": 100_000_000},  # to read 800 GB for 200 MB does not pay
+    ],
+)
+def test_an_index_that_is_not_rebuilt(given: dict[str, Any]) -> None:
+    assert rebuilt(replace(INDEX, **given)) is None
+
+
+def test_reads_that_it_saves_can_pay_for_it() -> None:
+    large = replace(INDEX, table_pages=1_000_000)
+    assert rebuilt(large) is None
+    assert rebuilt(large, Use(reads_per_s=100)) is not None
+
+
+def test_rights_and_room_for_a_rebuild() -> None:
+    assert rebuilt(owned=False) is None
+    content = 2745 * BLOCK
+    assert rebuilt(room=Room(round(content * 2), 1 << 30)) is None
+    assert rebuilt(room=Room(round(content * 2.5), 1 << 30)) is not None
+    # Where the disk is not known, a gigabyte, or a hundredth of the databases.
+    huge = replace(INDEX, pages=3_000_000, table_rows=1e8, entries=1e8, table_pages=1_000_000)
+    assert rebuilt(huge, room=Room(None, 1 << 30)) is None
+    assert rebuilt(huge, room=Room(None, 1 << 40)) is not None
+
+
+def test_what_would_be_back_in_a_week_is_left() -> None:
+    content = 2745 * BLOCK
+    last = Rebuilt(NOW - 8 * DAY, True, content, content)
+
+    def grown(pages: int) -> Use:
+        return Use(sizes=((NOW - 8 * DAY, content), (NOW, pages * BLOCK)), rebuilt=last)
+
+    assert rebuilt(use=grown(30_000)) is not None  # it took eight days
+    soon = replace(grown(30_000), rebuilt=replace(last, ended=NOW - 6 * DAY))
+    assert rebuilt(use=soon) is None
+    fast = replace(grown(60_000), rebuilt=last)
+    assert rebuilt(use=fast) is None
+    failed = Use(rebuilt=Rebuilt(NOW - 60, False))
+    assert rebuilt(use=failed) is None
+    assert rebuilt(use=Use(rebuilt=Rebuilt(NOW - 7200, False))) is not None
+
+
+def test_the_error_of_the_estimate_is_known_from_the_last_rebuild() -> None:
+    # It came out twice as large as estimated, and so it will again.
+    last = Rebuilt(NOW - 30 * DAY, True, 1000, 2000)
+    assert rebuilds.content_of(INDEX, Use(rebuilt=last), BLOCK)[1] == pytest.approx(
+        2 * 2745 * BLOCK, rel=0.02
+    )
+    assert rebuilt(replace(INDEX, pages=6_500), Use(rebuilt=last)) is None
+    exact = replace(last, size=1000)
+    assert rebuilt(replace(INDEX, pages=4_000), Use(rebuilt=exact)) is not None
+
+
+def test_leftovers() -> None:
+    left = Leftover(5, 16384, "public", "t_pkey_ccnew", "public.t_pkey_ccnew", held=False)
+
+    def dropped(one: Leftover, own: Sequence[int] = (), seen: float = NOW, **given: Any) -> int:
+        return len(list(rebuilds.drops([one], where(**given), frozenset(own), {5: seen})))
+
+    assert dropped(left) == 0
+    assert dropped(left, own=[16384]) == 1
+    assert dropped(left, seen=NOW - rebuilds.FOREIGN_S) == 1
+    assert dropped(replace(left, held=True), own=[16384]) == 0
+    assert dropped(left, own=[16384], owned=False) == 0
+
+
+def test_pace() -> None:
+    settings = dict(pace.settings(20))
+    per_s = int(settings["vacuum_cost_limit"]) / (pace.DELAY_MS / 1000)
+    assert per_s / pace.PAGE / pace.PAGES_PER_MB == pytest.approx(20, rel=0.02)
+    assert dict(pace.settings(0.001))["vacuum_cost_limit"] == "1"
+    assert dict(pace.settings(1e9))["vacuum_cost_limit"] == "10000"
+    assert pace.corrected(1, 20, 12_800, 10) == 2  # 10 MB/s where 20 were meant
+    assert pace.corrected(1, 20, 10, 10) == 1
+    assert pace.corrected(1, 20, 1_280_000, 10) == pace.FACTORS[0]
+
+
+def test_who_waits_gets_the_lock() -> None:
+    waits = hands.Waits()
+    assert waits.reason(hands.Watch((5,), ""), 0.0) == ""
+    assert waits.reason(hands.Watch((6,), ""), 0.2) == ""  # another one
+    assert waits.reason(hands.Watch((6,), ""), 0.4) == ""
+    assert waits.reason(hands.Watch((6,), ""), 0.5) == "process 6 waited for it"
+    own = hands.Waits()
+    assert own.reason(hands.Watch((), "relation"), 0.0) == ""
+    assert own.reason(hands.Watch((), "transaction"), 0.9) == ""
+    assert own.reason(hands.Watch((), "transaction"), 2.0) == ""
+    assert "open for too long" in own.reason(hands.Watch((), "transaction"), 301.0)
+    own = hands.Waits()
+    own.reason(hands.Watch((), "relation"), 0.0)
+    assert "lock on its table" in own.reason(hands.Watch((), "relation"), 1.0)
+
+
+def test_window() -> None:
+    night = Rules(window=(22 * 60, 5 * 60 + 30))
+    assert night.is_open(datetime(2026, 1, 1, 23))  # noqa: DTZ001
+    assert night.is_open(datetime(2026, 1, 1, 5, 29))  # noqa: DTZ001
+    assert not night.is_open(datetime(2026, 1, 1, 5, 30))  # noqa: DTZ001
+    assert Rules(window=(0, 60)).is_open(datetime(2026, 1, 1, 0, 59))  # noqa: DTZ001
+    assert not Rules(window=(0, 60)).is_open(datetime(2026, 1, 1, 1))  # noqa: DTZ001
+    assert Rules().is_open(datetime(2026, 1, 1))  # noqa: DTZ001
+
+
+ACT = Act("reindex", "db", 16390, 16384, "public.t_pkey", "REINDEX …", "why", 5.0, size=100)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "below" / "agent.db")
+
+
+def test_acts_are_remembered(store: Store) -> None:
+    number = store.begin("s", ACT, NOW)
+    store.runs_as(number, 4711)
+    assert [(one.id, one.pid) for one in store.unfinished("s")] == [(number, 4711)]
+    assert store.unfinished("another") == []
+    store.end(number, Outcome(LOST, "gone"), NOW + 5)
+    assert store.unfinished("s") == []
+    assert store.own_tables("s", "db", NOW - 10) == {16384}
+    assert store.would("s", replace(ACT, relid=1), NOW, 100)
+    assert not store.would("s", replace(ACT, relid=1), NOW + 50, 100)
+    assert store.would("s", replace(ACT, relid=1), NOW + 150, 100)
+    assert [one.outcome for one in store.history()] == ["would", "would", "lost"]
+    assert len(store.history(acts_only=True)) == 1
+    done = store.begin("s", ACT, NOW + 20)
+    store.end(done, Outcome(DONE, size=40), NOW + 30)
+    assert [row["given_back"] for row in store.sums(NOW + 15) if row["outcome"] == DONE] == [60]
+
+
+def test_sizes_follow_an_index_that_is_rebuilt(store: Store) -> None:
+    store.measure("s", "db", [Size(16390, 1000, 100, 0)], NOW - 7200)
+    store.measure("s", "db", [Size(16390, 2000, 100, 7200)], NOW)
+    assert store.measured("s", "db", NOW)
+    assert not store.measured("s", "db", NOW + 3600)
+    assert store.uses("s", "db")[16390].reads_per_s == 1.0
+    number = store.begin("s", replace(ACT, content=90), NOW)
+    store.moved("s", "db", 16390, 20000)
+    store.end(number, Outcome(DONE, size=100), NOW + 60)
+    use = store.uses("s", "db")[20000]
+    assert [size for _, size in use.sizes] == [1000, 2000]
+    assert use.rebuilt == Rebuilt(NOW + 60, True, 90, 100)
+    # A try that failed later does not hide it.
+    later = store.begin("s", replace(ACT, relid=20000), NOW + 100)
+    store.end(later, Outcome(FAILED), NOW + 101)
+    found = store.uses("s", "db")[20000].rebuilt
+    assert found is not None
+    assert found.done
+
+
+def test_old_acts_and_sizes_are_forgotten(store: Store) -> None:
+    number = store.begin("s", ACT, NOW)
+    store.end(number, Outcome(DONE), NOW)
+    store.measure("s", "db", [Size(16390, 1000, 100, 0)], NOW)
+    store.forget(NOW + 91 * DAY)
+    assert store.history() == []
+    assert store.uses("s", "db") == {}
+
+
+def test_tables_leftovers_and_pauses(store: Store) -> None:
+    known = Known(NOW, 5, NOW, 4, 3, NOW, 1.5, 2)
+    store.remember("s", "db", {7: known}, NOW)
+    assert store.known("s", "db") == {7: known}
+    assert store.first_seen("s", "db", [5], NOW) == {5: NOW}
+    assert store.first_seen("s", "db", [5, 6], NOW + 9) == {5: NOW, 6: NOW + 9}
+    assert store.first_seen("s", "db", [6], NOW + 10) == {6: NOW + 9}
+    assert store.first_seen("s", "db", [5], NOW + 11) == {5: NOW + 11}
+    store.pause(NOW + 10)
+    assert store.paused_until(NOW) == NOW + 10
+    assert store.paused_until(NOW + 11) is None
+    store.pause(None)
+    assert store.paused_until(NOW) is None
+
+
+def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no state of an agent"):
+        Store(tmp_path / "absent.db", write=False)
+    other = tmp_path / "other.db"
+    other.write_text("this is no database, and stays as it is" * 30)
+    with pytest.raises(UsageError, match="cannot use the state file"):
+        Store(other)
+    newer = tmp_path / "newer.db"
+    db = sqlite3.connect(newer)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(UsageError, match="version 99"):
+        Store(newer)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--without", "everything"], "is no act"),
+        (["--window", "22-5"], "is no window"),
+        (["--disk-size", "5"], "is no size"),
+        (["--disk-size", "xGB"], "is no size"),
+        (["--act", "status"], "options stand before status"),
+    ],
+)
+def test_what_cannot_be_meant(pgsweep: Pgsweep, arguments: list[str], said: str) -> None:
+    result = pgsweep("agent", *arguments)
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_commands_below_it(pgsweep: Pgsweep, tmp_path: Path) -> None:
+    file = tmp_path / "agent.db"
+    store = Store(file)
+    number = store.begin("s", ACT, NOW)
+    store.end(number, Outcome(DONE, size=40), NOW + 1)
+    store.visited("s", "db1:5432", NOW)
+    store.visited("t", "db2:5432", NOW, "it is a standby")
+    store.close()
+    state = ("--state", str(file))
+    shown = pgsweep("agent", "history", *state)
+    assert "public.t_pkey" in shown.out
+    assert "why; now 40 B" in shown.out
+    assert pgsweep("agent", "history", "--json", *state).json()[0]["statement"] == "REINDEX …"
+    status = pgsweep("agent", "status", *state)
+    assert status.code == 1
+    assert "db2:5432: it is a standby" in status.out
+    assert len(pgsweep("agent", "status", "--json", *state).json()["servers"]) == 2
+    assert "No act begins until" in pgsweep("agent", "pause", "2", *state).out
+    assert "No act begins until" in pgsweep("agent", "status", *state).out
+    assert "acts again" in pgsweep("agent", "resume", *state).out
