@@ -47,7 +47,12 @@ def needed(
     return found[0] if found else None
 
 
-QUIET: dict[str, Any] = {"dead_tuples": 0, "ins_since_vacuum": 0, "mod_since_analyze": 0, "xid_age": 100}
+QUIET: dict[str, Any] = {
+    "dead_tuples": 0,
+    "ins_since_vacuum": 0,
+    "mod_since_analyze": 0,
+    "xid_age": 100,
+}
 DUE: dict[str, Any] = {**QUIET, "dead_tuples": 30_000}
 
 

@@ -1,0 +1,241 @@
+"""`pgsweep agent` on servers without the extension, by a role that has only what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from conftest import Pgsweep, until
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
+
+pytestmark = pytest.mark.server
+
+AGENT, OWNER = "agent", "app"
+NAME = 'public.we" ird'
+INVALID = "SELECT count(*) FROM pg_index WHERE NOT indisvalid"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThrowawayServer]:
+    """A server whose autovacuum is off, and a role that owns nothing."""
+    with ThrowawayServer(default_pg_config(), {"autovacuum": "off"}) as found:
+        for role in (AGENT, OWNER):
+            found.psql("postgres", f"CREATE ROLE {role} LOGIN")
+        yield found
+
+
+@pytest.fixture
+def shop(server: ThrowawayServer, pgsweep: Pgsweep) -> Iterator[ThrowawayServer]:
+    """The same with a database in which each kind of act is due."""
+    server.psql("postgres", f"CREATE DATABASE shop OWNER {OWNER}")
+    for statement in (
+        "CREATE TABLE q (id int8 PRIMARY KEY, pad text)",
+        "INSERT INTO q SELECT i, 'x' FROM generate_series(1, 1000000) i",
+        "DELETE FROM q WHERE id < 999000",
+        "VACUUM (ANALYZE) q",
+        'CREATE TABLE "we"" ird" (a int)',
+        'INSERT INTO "we"" ird" SELECT generate_series(1, 10000)',
+        'VACUUM "we"" ird"',
+        'UPDATE "we"" ird" SET a = a + 1',
+        "CREATE TABLE p (a int) PARTITION BY RANGE (a)",
+        "CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (100000)",
+        "INSERT INTO p SELECT generate_series(1, 500)",
+    ):
+        server.psql(
+            "shop", f"SET ROLE {OWNER}; {statement}" if "VACUUM" not in statement else statement
+        )
+    grants = pgsweep("agent", "--grant", AGENT, *server.flags("shop"))
+    assert "GRANT pg_monitor TO agent;" in grants.out
+    assert "GRANT app TO agent;" in grants.out
+    for line in grants.out.splitlines():
+        if line.startswith("GRANT"):
+            server.psql("shop", line)
+    yield server
+    server.psql(
+        "postgres",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'shop'",
+    )
+    server.psql("postgres", "DROP DATABASE shop")
+
+
+def words(server: ThrowawayServer, state: Path, *more: str) -> list[str]:
+    flags = ("-h", str(server.folder), "-p", str(server.port), "-U", AGENT, "-d", "shop")
+    return ["agent", "--once", "--state", str(state), *flags, *more]
+
+
+def acts(pgsweep: Pgsweep, state: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pgsweep(
+        "agent", "history", "-n", "1000", "--json", "--state", str(state)
+    ).json()
+    return found
+
+
+def begin(server: ThrowawayServer, state: Path, *more: str) -> subprocess.Popen[str]:
+    """Start an agent in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pgsweep", *words(server, state, "--act", *more)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PGPASSFILE": "/dev/null"},
+    )
+
+
+def rebuilding(server: ThrowawayServer, wait_event: str = "virtualxid") -> bool:
+    return bool(
+        int(
+            server.psql(
+                "shop",
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'REINDEX%'"
+                f" AND wait_event = '{wait_event}'",
+            )
+        )
+    )
+
+
+def session(server: ThrowawayServer) -> psycopg.Connection[Any]:
+    return psycopg.connect(
+        host=str(server.folder), port=server.port, user="postgres", dbname="shop", autocommit=True
+    )
+
+
+def test_it_says_what_it_would_do_and_does_it(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    assert pgsweep(*words(shop, state)).code == 0
+    would = {row["name"]: row for row in acts(pgsweep, state)}
+    assert {row["outcome"] for row in would.values()} == {"would"}
+    assert would["public.q_pkey"]["statement"] == "REINDEX INDEX CONCURRENTLY public.q_pkey"
+    assert would[NAME]["kind"] == "vacuum"
+    assert would["public.p"]["reason"] == "partitioned, no statistics"
+    assert {row["datname"] for row in would.values()} == {"shop"}
+    assert not any(name.startswith("information_schema") for name in would)
+    # It is said once.
+    pgsweep(*words(shop, state))
+    assert len(acts(pgsweep, state)) == len(would)
+
+    done = tmp_path / "acting.db"
+    size = int(shop.psql("shop", "SELECT pg_relation_size('q_pkey')"))
+    assert pgsweep(*words(shop, done, "--act")).code == 0
+    rows = {row["name"]: row for row in acts(pgsweep, done) if row["kind"] != "analyze"}
+    assert rows["public.q_pkey"]["outcome"] == "done", rows["public.q_pkey"]
+    assert rows["public.q_pkey"]["size_after"] < size / 100
+    assert int(shop.psql("shop", "SELECT pg_relation_size('q_pkey')")) < size / 100
+    assert rows[NAME]["outcome"] == "done", rows[NAME]
+    assert (
+        int(
+            shop.psql(
+                "shop", "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'we\" ird'"
+            )
+        )
+        == 0
+    )
+    assert shop.psql("shop", "SELECT count(*) > 0 FROM pg_stats WHERE tablename = 'p'") == "t\n"
+    # Nothing is done twice.
+    number = len(acts(pgsweep, done))
+    pgsweep(*words(shop, done, "--act"))
+    again = acts(pgsweep, done)[: -number or None]
+    assert [row for row in again if row["datname"] == "shop" and row["relid"] > 16383] == []
+    assert pgsweep("agent", "status", "--state", str(done)).code == 0
+
+
+def test_an_agent_that_is_killed_leaves_nothing_behind(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    with session(shop) as user:
+        user.execute("BEGIN; LOCK TABLE q IN ROW EXCLUSIVE MODE")
+        one = begin(shop, state)
+        until(lambda: rebuilding(shop))
+        one.send_signal(signal.SIGKILL)
+        one.communicate()
+        # From 14 on the server notices that the client has gone. The next agent ends it on 13.
+        two = begin(shop, state)
+        until(lambda: any(row["outcome"] == "lost" for row in acts(pgsweep, state)))
+        user.execute("ROLLBACK")
+        assert two.communicate(timeout=120)[1].count('"event": "done"') >= 1
+    assert int(shop.psql("shop", INVALID)) == 0
+    found = [row for row in acts(pgsweep, state) if row["kind"] in ("reindex", "drop")]
+    assert [row["outcome"] for row in found if row["kind"] == "reindex"][-1] == "lost"
+    assert [row["outcome"] for row in found if row["kind"] == "drop"] == ["done"]
+
+
+def test_who_waits_for_it_gets_the_lock(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    with session(shop) as old, session(shop) as user:
+        old.execute("BEGIN; LOCK TABLE q IN ROW EXCLUSIVE MODE")
+        one = begin(shop, state)
+        until(lambda: rebuilding(shop))
+        user.execute("SET lock_timeout = '30s'")
+        user.execute("ALTER TABLE q ALTER pad SET STATISTICS 50")
+        until(lambda: any(row["outcome"] == "gave way" for row in acts(pgsweep, state)))
+        old.execute("ROLLBACK")
+        one.communicate(timeout=120)
+        (row,) = [row for row in acts(pgsweep, state) if row["kind"] == "reindex"]
+        assert row["detail"] == f"process {user.info.backend_pid} waited for it"
+    assert int(shop.psql("shop", INVALID)) == 0
+
+
+def test_a_table_that_somebody_has_locked(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    with session(shop) as user:
+        user.execute('BEGIN; LOCK TABLE q, "we"" ird", p')
+        assert pgsweep(*words(shop, state, "--act")).code == 0
+        rows = {row["name"]: row for row in acts(pgsweep, state)}
+        assert rows["public.q_pkey"]["outcome"] == "gave way", rows["public.q_pkey"]
+        assert rows["public.q_pkey"]["detail"] == "somebody has a lock on its table"
+        assert rows[NAME]["outcome"] == "skipped"
+        assert rows["public.p"]["outcome"] == "skipped"
+        assert int(shop.psql("shop", INVALID)) == 0
+
+
+def test_a_signal_ends_it_at_any_time(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    with session(shop) as user:
+        user.execute("BEGIN; LOCK TABLE q IN ROW EXCLUSIVE MODE")
+        one = begin(shop, state)
+        until(lambda: rebuilding(shop))
+        one.terminate()
+        until(lambda: any(row["outcome"] == "gave way" for row in acts(pgsweep, state)))
+        user.execute("ROLLBACK")
+        one.communicate(timeout=120)
+    assert one.returncode == 0
+    assert int(shop.psql("shop", INVALID)) == 0
+
+
+def test_only_one_agent_looks_after_a_server(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    with psycopg.connect(
+        host=str(shop.folder), port=shop.port, user=AGENT, dbname="shop", autocommit=True
+    ) as other:
+        other.execute("SELECT pg_advisory_lock(7311894026815)")
+        result = pgsweep(*words(shop, tmp_path / "agent.db", "--act"))
+    assert result.code == 2
+    assert "another agent looks after this server" in result.err
+
+
+def test_what_it_says_can_be_read_by_programs(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    result = pgsweep(*words(shop, tmp_path / "agent.db", "--act", "--without", "reindex"))
+    events = [json.loads(line) for line in result.err.splitlines()]
+    assert {"begins", "done"} <= {event["event"] for event in events}
+    assert all(event["statement"] for event in events if event["event"] == "begins")
+    assert not any(event["act"] == "reindex" for event in events if "act" in event)
