@@ -25,7 +25,7 @@ from pgsweep.commands.options import Json, Limit
 from pgsweep.fleet.providers import Choice
 from pgsweep.output.terminal import agents, as_json
 from pgsweep.output.terminal.page import Page, printed
-from pgsweep.output.web import logs
+from pgsweep.output import logs
 from pgsweep.source import db
 from pgsweep.tune.kept import folder
 

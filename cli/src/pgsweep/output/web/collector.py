@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pgsweep.base import errors
 from pgsweep.output.prometheus.reader import failed
 from pgsweep.output.prometheus.reading import Health, Outcome
-from pgsweep.output.web.logs import LOGGER, say
+from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.web.worker import Worker
 from pgsweep.source.db import Session
 

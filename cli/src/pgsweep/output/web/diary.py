@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pgsweep.base import errors
-from pgsweep.output.web.logs import LOGGER
+from pgsweep.output.logs import LOGGER
 
 if TYPE_CHECKING:
     from pgsweep.model import Step

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from pgsweep.base import errors
-from pgsweep.output.web.logs import say
+from pgsweep.output.logs import say
 from pgsweep.output.web.protocol import Impatient
 
 # So many requests at a time. The next one gets 503 and takes no memory.

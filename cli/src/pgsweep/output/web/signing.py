@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from pgsweep.output.web.logs import say
+from pgsweep.output.logs import say
 from pgsweep.output.web.signin import LASTS_S
 
 if TYPE_CHECKING:
