@@ -23,9 +23,9 @@ from pgsweep.base.errors import UsageError
 from pgsweep.commands.fleet_options import given_before, with_server_or_fleet
 from pgsweep.commands.options import Json, Limit
 from pgsweep.fleet.providers import Choice
+from pgsweep.output import logs
 from pgsweep.output.terminal import agents, as_json
 from pgsweep.output.terminal.page import Page, printed
-from pgsweep.output import logs
 from pgsweep.source import db
 from pgsweep.tune.kept import folder
 

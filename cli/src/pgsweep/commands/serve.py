@@ -86,8 +86,8 @@ def serve(
         )
     # Starlette and uvicorn are an extra, and the other commands do without them.
     from pgsweep.fleet.lookout import Lookout
-    from pgsweep.output.prometheus.reader import Reader
     from pgsweep.output import logs
+    from pgsweep.output.prometheus.reader import Reader
     from pgsweep.output.web import app, server
     from pgsweep.output.web.acts import Acts
     from pgsweep.output.web.collector import Collector

@@ -13,8 +13,8 @@ from starlette.routing import Route
 from pgsweep.base import errors
 from pgsweep.base.text import printable
 from pgsweep.model import compute
-from pgsweep.output.web.desk import BusyError
 from pgsweep.output.logs import say
+from pgsweep.output.web.desk import BusyError
 from pgsweep.output.web.pages import NOW_S, PATIENCE_S
 from pgsweep.output.web.signing import RefusedError, local, read_form
 

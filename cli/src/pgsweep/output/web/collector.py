@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pgsweep.base import errors
+from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.prometheus.reader import failed
 from pgsweep.output.prometheus.reading import Health, Outcome
-from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.web.worker import Worker
 from pgsweep.source.db import Session
 

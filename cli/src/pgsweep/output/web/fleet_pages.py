@@ -14,9 +14,9 @@ from starlette.routing import Route
 from pgsweep.base import errors
 from pgsweep.fleet import tables as fleet_tables
 from pgsweep.fleet.seats import Seats
+from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.web import fleet_views as views
 from pgsweep.output.web.frame import Frame, static
-from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.web.pages import FLEET
 from pgsweep.output.web.worker import Worker
 
