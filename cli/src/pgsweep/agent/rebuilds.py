@@ -22,7 +22,7 @@ PAYS_BACK_DAYS = 30
 LASTS_S = 7 * DAY_S
 # From half as large again as its content on, and from so many bytes that would be given back.
 BLOATED = 1.3
-LEAST_BYTES = 8 * 1024 * 1024
+LEAST_BYTES = 1024 * 1024
 # The estimate's error at the 95th percentile (bench/bloat), where the index's own is not known.
 UNSURE = 1.4
 # Somebody else's leftover is left alone for so long, because its REINDEX may go on.
