@@ -21,6 +21,7 @@ from pgsweep.agent.needs import Known, Moment, Parent, Right
 from pgsweep.agent.rebuilds import Indexes, Leftover, Rebuilt, Room, Use
 from pgsweep.agent.store import Size, Store
 from pgsweep.base.errors import UsageError
+from pgsweep.findings.core.tables import judge
 from pgsweep.model.bloat import ColumnFacts, IndexFacts
 
 NOW = 1_800_000_000.0
@@ -67,6 +68,19 @@ def test_what_autovacuum_leaves_undone_is_vacuumed() -> None:
     assert needed(Known(due_since=NOW - 60), **DUE) is None
     assert needed(Known(due_since=NOW), {"autovacuum": "off"}, **DUE) is not None
     assert needed(**QUIET) is None
+
+
+def test_a_busy_table_is_not_late_while_autovacuum_comes() -> None:
+    def look(known: Known, now: float, **given: Any) -> Known:
+        (judged,) = judge(samples.core_facts(samples.relation(**{**DUE, **given})))
+        return needs.after_look(judged, known, now)
+
+    first = look(Known(), NOW)
+    assert first.due_since == NOW
+    assert look(first, NOW + 60).due_since == NOW
+    came = samples.NOW
+    assert look(first, NOW + 60, last_vacuum=came).due_since == NOW + 60
+    assert look(first, NOW + 60, dead_tuples=0).due_since is None
 
 
 def test_a_large_table_is_not_waited_for() -> None:
@@ -401,7 +415,7 @@ def test_old_acts_and_sizes_are_forgotten(store: Store) -> None:
 
 
 def test_tables_leftovers_and_pauses(store: Store) -> None:
-    known = Known(NOW, 5, NOW, 4, 3, NOW, 1.5, 2)
+    known = Known(NOW, NOW, 5, NOW, 4, 3, NOW, 1.5, 2)
     store.remember("s", "db", {7: known}, NOW)
     assert store.known("s", "db") == {7: known}
     assert store.first_seen("s", "db", [5], NOW) == {5: NOW}

@@ -227,19 +227,12 @@ class Agent:
     def _known(self, facts: CoreFacts, now: float) -> dict[int, Known]:
         """Return what is known of the tables after this look."""
         before = self._store.known(self.server, facts.server.dbname)
-        found: dict[int, Known] = {}
-        for judged in judge(facts):
-            relation = judged.relation
-            known = before.get(relation.relid, needs.NOTHING)
-            if known.changed != relation.changed:
-                known = replace(known, changed=relation.changed, changed_at=now)
-            due = needs.is_due(judged) or needs.wants_analyze(judged)
-            if not due or judged.table.decision == "running":
-                known = replace(known, due_since=None)
-            elif known.due_since is None:
-                known = replace(known, due_since=now)
-            found[relation.relid] = known
-        return found
+        return {
+            judged.relation.relid: needs.after_look(
+                judged, before.get(judged.relation.relid, needs.NOTHING), now
+            )
+            for judged in judge(facts)
+        }
 
     def _rebuilds(
         self,
@@ -275,6 +268,9 @@ class Agent:
             rights=rights,
             room=self._room(session, state),
             uses=self._store.uses(self.server, dbname),
+            dirty=frozenset(
+                judged.relation.relid for judged in judge(facts) if needs.is_due(judged)
+            ),
         )
         leftovers = session.rows("agent_leftovers", Leftover)
         first = self._store.first_seen(self.server, dbname, [left.relid for left in leftovers], now)

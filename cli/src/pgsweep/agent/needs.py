@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pgsweep.agent import freezing
 from pgsweep.agent.act import ANALYZE, FREEZE, VACUUM, Act
 from pgsweep.findings.core.tables import HEAPS, judge, reason_of
-from pgsweep.model.core_options import boolean
+from pgsweep.model.core_options import PG_STATISTIC, boolean
 
 if TYPE_CHECKING:
     from pgsweep.findings.core.tables import Judged
@@ -36,8 +36,9 @@ SKIP_INDEXES = "INDEX_CLEANUP OFF"
 class Known:
     """What is remembered of a table. Times are seconds of the agent's clock."""
 
-    # since when autovacuum could have come
+    # since when autovacuum could have come, and when it was there last, by the server's clock
     due_since: float | None = None
+    visited: float | None = None
     # Rows ever changed, and since when it is so many.
     changed: int | None = None
     changed_at: float | None = None
@@ -110,6 +111,22 @@ def acts(facts: CoreFacts, moment: Moment) -> Iterator[Act]:
 def is_due(judged: Judged) -> bool:
     """Tell whether autovacuum should be on its way to the table."""
     return judged.relation.relkind in HEAPS and (judged.due_by_rows or judged.due_by_age)
+
+
+def after_look(judged: Judged, known: Known, now: float) -> Known:
+    """Return what is known of a table after a look at it."""
+    relation = judged.relation
+    if known.changed != relation.changed:
+        known = replace(known, changed=relation.changed, changed_at=now)
+    vacuum = is_due(judged)
+    last = relation.last_vacuum if vacuum else relation.last_analyze
+    visited = None if last is None else last.timestamp()
+    if not vacuum and not wants_analyze(judged):
+        return replace(known, due_since=None, visited=visited)
+    # A busy table is due again soon after each vacuum. That is no reason to be called late.
+    if known.due_since is None or known.visited != visited or judged.table.decision == "running":
+        return replace(known, due_since=now, visited=visited)
+    return known
 
 
 def is_quiet(known: Known, now: float) -> bool:
@@ -280,8 +297,10 @@ def _analyze(facts: CoreFacts, judged: Judged, known: Known, moment: Moment) -> 
 def wants_analyze(judged: Judged) -> bool:
     """Tell whether autovacuum should be on its way to analyze the table."""
     relation = judged.relation
-    return relation.relkind in ("r", "m") and (
-        relation.mod_since_analyze > judged.limits.analyze or _has_none(judged)
+    return (
+        relation.relkind in ("r", "m")
+        and relation.relid != PG_STATISTIC
+        and (relation.mod_since_analyze > judged.limits.analyze or _has_none(judged))
     )
 
 

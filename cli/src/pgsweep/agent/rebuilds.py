@@ -88,6 +88,8 @@ class Indexes:
     rights: Mapping[int, Right]
     room: Room
     uses: Mapping[int, Use] = field(default_factory=dict)
+    # Tables that are due for a vacuum: a rebuild would bring their dead rows along.
+    dirty: frozenset[int] = frozenset()
 
 
 UNUSED = Use()
@@ -134,6 +136,8 @@ def acts(found: Iterable[IndexFacts], where: Indexes) -> Iterator[Act]:
 def _rebuild(index: IndexFacts, where: Indexes) -> Act | None:
     right = where.rights.get(index.relid)
     if right is None or not right.owned or index.method not in METHODS:
+        return None
+    if index.table_relid in where.dirty:
         return None
     if not index.is_valid or index.built_by is not None or index.is_catalog or index.is_exclusion:
         return None

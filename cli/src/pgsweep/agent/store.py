@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,8 @@ CREATE INDEX acts_of ON acts (server, datname, relid, ended);
 CREATE INDEX acts_ended ON acts (ended);
 CREATE TABLE tables (
     server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, seen REAL NOT NULL,
-    due_since REAL, changed INTEGER, changed_at REAL, frozen_at INTEGER, analyzed_at INTEGER,
+    due_since REAL, visited REAL,
+    changed INTEGER, changed_at REAL, frozen_at INTEGER, analyzed_at INTEGER,
     ended REAL, took_s REAL NOT NULL, failures INTEGER NOT NULL,
     PRIMARY KEY (server, datname, relid)) WITHOUT ROWID;
 CREATE TABLE sizes (
@@ -52,6 +53,9 @@ CREATE TABLE servers (
     server TEXT PRIMARY KEY, name TEXT NOT NULL, looked REAL, problem TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE pause (until REAL NOT NULL);
 """
+
+# The columns of `tables` that are what is known of one.
+_KNOWN = tuple(one.name for one in fields(Known))
 
 
 @dataclass(frozen=True)
@@ -265,9 +269,10 @@ class Store:
 
     def known(self, server: str, datname: str) -> dict[int, Known]:
         """Return what is remembered of the tables of a database."""
-        columns = "due_since, changed, changed_at, frozen_at, analyzed_at, ended, took_s, failures"
         rows = self._rows(
-            f"SELECT relid, {columns} FROM tables WHERE server = ? AND datname = ?", server, datname
+            f"SELECT relid, {', '.join(_KNOWN)} FROM tables WHERE server = ? AND datname = ?",
+            server,
+            datname,
         )
         found = (dict(row) for row in rows)
         return {row.pop("relid"): Known(**row) for row in found}
@@ -275,12 +280,11 @@ class Store:
     def remember(self, server: str, datname: str, known: Mapping[int, Known], now: float) -> None:
         """Remember these tables of a database."""
         where = {"server": server, "datname": datname, "seen": now}
+        columns = (*where, "relid", *_KNOWN)
         with self._changing():
             self._db.executemany(
-                "INSERT OR REPLACE INTO tables (server, datname, relid, seen, due_since, changed,"
-                " changed_at, frozen_at, analyzed_at, ended, took_s, failures) VALUES (:server,"
-                " :datname, :relid, :seen, :due_since, :changed, :changed_at, :frozen_at,"
-                " :analyzed_at, :ended, :took_s, :failures)",
+                f"INSERT OR REPLACE INTO tables ({', '.join(columns)})"
+                f" VALUES ({', '.join(':' + name for name in columns)})",
                 [{**where, "relid": relid, **asdict(one)} for relid, one in known.items()],
             )
 
