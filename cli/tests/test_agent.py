@@ -34,7 +34,6 @@ OLD = Known(due_since=NOW - needs.LATE_S)
 def needed(
     known: Known = OLD,
     settings: dict[str, str] | None = None,
-    right: Right | None = None,
     horizon: int = 0,
     has_standby: bool = False,
     version: int = 150000,
@@ -42,8 +41,8 @@ def needed(
 ) -> Act | None:
     facts = samples.core_facts(samples.relation(**given))
     facts = replace(facts, version_num=version, settings={**facts.settings, **(settings or {})})
-    rights = {RELID: right or Right(RELID, owned=True, maintained=True)}
-    found = list(needs.acts(facts, Moment(NOW, rights, {RELID: known}, horizon, has_standby)))
+    moment = Moment(NOW, {RELID: known}, horizon, has_standby)
+    found = list(needs.acts(facts, judge(facts), moment))
     assert len(found) <= 1
     return found[0] if found else None
 
@@ -103,8 +102,12 @@ def test_what_is_left_alone(given: dict[str, Any]) -> None:
 
 
 def test_rights() -> None:
-    assert needed(right=Right(RELID, owned=False, maintained=False), **DUE) is None
-    assert needed(right=Right(RELID, owned=False, maintained=True), **DUE) is not None
+    maintained = Right(RELID, owned=False, maintained=True)
+    assert maintained.allows("vacuum")
+    # It could not drop what a rebuild may leave behind.
+    assert not maintained.allows("reindex")
+    assert Right(RELID, owned=True, maintained=True).allows("drop")
+    assert not Right(RELID, owned=False, maintained=False).allows("analyze")
 
 
 def test_a_table_rests_in_proportion_to_its_vacuum() -> None:
@@ -186,8 +189,7 @@ def test_tables_without_statistics_are_analyzed() -> None:
 
 def test_partitioned_tables_are_analyzed() -> None:
     def found(parent: Parent, known: Known) -> list[Act]:
-        right = {7: Right(7, owned=True, maintained=True)}
-        moment = Moment(NOW, right, {7: known}, 0, False)
+        moment = Moment(NOW, {7: known}, 0, False)
         return list(needs.parents(samples.core_facts(), (parent,), moment))
 
     parent = Parent(7, "public.p", 100_000, 500_000, is_analyzed=False)
@@ -196,6 +198,9 @@ def test_partitioned_tables_are_analyzed() -> None:
     assert found(analyzed, Known(analyzed_at=495_000)) == []
     assert len(found(analyzed, Known(analyzed_at=480_000))) == 1
     assert found(replace(parent, rows=0), Known()) == []
+    assert needs.parent_after_look(parent, Known()).analyzed_at is None
+    assert needs.parent_after_look(analyzed, Known()).analyzed_at == 500_000
+    assert needs.parent_after_look(analyzed, Known(analyzed_at=9)).analyzed_at == 9
 
 
 BIGINT = ColumnFacts(8, "d", True, width=8, null_frac=0, n_distinct=-1, dedup=True)
@@ -225,10 +230,9 @@ INDEX = IndexFacts(
 PLENTY = Room(disk=1 << 40, databases=1 << 30)
 
 
-def where(use: Use | None = None, room: Room = PLENTY, owned: bool = True) -> Indexes:
-    rights = {relid: Right(relid, owned, True) for relid in (16390, 5)}
+def where(use: Use | None = None, room: Room = PLENTY) -> Indexes:
     uses = {} if use is None else {16390: use}
-    return Indexes("db", NOW, BLOCK, rights, room, uses)
+    return Indexes("db", NOW, BLOCK, room, uses)
 
 
 def rebuilt(index: IndexFacts = INDEX, use: Use | None = None, **given: Any) -> Act | None:
@@ -270,8 +274,7 @@ def test_reads_that_it_saves_can_pay_for_it() -> None:
     assert rebuilt(large, Use(reads_per_s=100)) is not None
 
 
-def test_rights_and_room_for_a_rebuild() -> None:
-    assert rebuilt(owned=False) is None
+def test_room_for_a_rebuild() -> None:
     content = 2745 * BLOCK
     assert rebuilt(room=Room(round(content * 2), 1 << 30)) is None
     assert rebuilt(room=Room(round(content * 2.5), 1 << 30)) is not None
@@ -312,14 +315,13 @@ def test_the_error_of_the_estimate_is_known_from_the_last_rebuild() -> None:
 def test_leftovers() -> None:
     left = Leftover(5, 16384, "public", "t_pkey_ccnew", "public.t_pkey_ccnew", held=False)
 
-    def dropped(one: Leftover, own: Sequence[int] = (), seen: float = NOW, **given: Any) -> int:
-        return len(list(rebuilds.drops([one], where(**given), frozenset(own), {5: seen})))
+    def dropped(one: Leftover, own: Sequence[int] = (), seen: float = NOW) -> int:
+        return len(list(rebuilds.drops([one], "db", frozenset(own), {5: seen}, NOW)))
 
     assert dropped(left) == 0
     assert dropped(left, own=[16384]) == 1
     assert dropped(left, seen=NOW - rebuilds.FOREIGN_S) == 1
     assert dropped(replace(left, held=True), own=[16384]) == 0
-    assert dropped(left, own=[16384], owned=False) == 0
 
 
 def test_pace() -> None:

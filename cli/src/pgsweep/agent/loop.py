@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -23,12 +23,11 @@ from pgsweep.agent.act import (
     KINDS,
     LOST,
     REINDEX,
-    Act,
     Outcome,
 )
 from pgsweep.agent.needs import Moment, Parent, Right
 from pgsweep.agent.rebuilds import Indexes, Leftover, Room
-from pgsweep.agent.store import Size
+from pgsweep.agent.store import HOUR_S, Size
 from pgsweep.base import errors
 from pgsweep.findings.bloat import of_index, of_table
 from pgsweep.findings.core.tables import judge
@@ -38,9 +37,13 @@ from pgsweep.source import db
 from pgsweep.source.core import views
 
 if TYPE_CHECKING:
+    from pgsweep.agent.act import (
+        Act,
+    )
     from pgsweep.agent.needs import Known
     from pgsweep.agent.store import Done, Store
-    from pgsweep.model.core_facts import CoreFacts
+    from pgsweep.findings.core.tables import Judged
+    from pgsweep.model.bloat import IndexFacts
     from pgsweep.source.db import Session, Target
 
 LOGGER = logging.getLogger("pgsweep.agent")
@@ -104,6 +107,8 @@ class Agent:
         self.server = ""
         self._session: Session | None = None
         self._factor = 1.0
+        # by database: the hour in which its indexes were looked at, and what follows
+        self._indexes: dict[str, tuple[int | None, list[Act]]] = {}
 
     def close(self) -> None:
         """End the session."""
@@ -197,21 +202,30 @@ class Agent:
 
     def _found(self, session: Session, state: dict[str, int]) -> list[Act]:
         now = self._clock()
-        facts = views.facts(session)
-        rights = {row.relid: row for row in session.rows("agent_rights", Right)}
-        known = self._known(facts, now)
+        facts = views.facts(session, near=True)
+        judged = judge(facts)
+        dbname = facts.server.dbname
         block = int(facts.settings["block_size"])
-        horizon = max((holder.xid_age or 0 for holder in facts.holders), default=0)
-        moment = Moment(now, rights, known, horizon, state["standbys"] > 0, block)
         found: list[Act] = []
         if not self._daemon_acts(session):
-            found += needs.acts(facts, moment)
             parents = session.rows("agent_parents", Parent)
-            known |= _seen_parents(parents, known)
-            found += needs.parents(facts, parents, replace(moment, known=known))
-        self._store.remember(self.server, facts.server.dbname, known, now)
-        found += self._rebuilds(session, facts, rights, state, block, now)
-        return [act for act in found if act.kind in self._rules.kinds]
+            known = self._known(dbname, judged, parents, now)
+            horizon = max((holder.xid_age or 0 for holder in facts.holders), default=0)
+            moment = Moment(now, known, horizon, state["standbys"] > 0, block)
+            found += needs.acts(facts, judged, moment)
+            found += needs.parents(facts, parents, moment)
+        dirty = frozenset(one.relation.relid for one in judged if needs.is_due(one))
+        found += self._drops(session, dbname, now)
+        found += self._rebuilds(session, dbname, dirty, block, now)
+        return self._allowed(session, found)
+
+    def _allowed(self, session: Session, found: list[Act]) -> list[Act]:
+        """Return the acts that the rules and the role's rights allow."""
+        wanted = [act for act in found if act.kind in self._rules.kinds]
+        relids = [act.relid for act in wanted]
+        rows = session.rows("agent_rights", Right, {"relids": relids}) if relids else ()
+        rights = {row.relid: row for row in rows}
+        return [act for act in wanted if act.relid in rights and rights[act.relid].allows(act.kind)]
 
     def _daemon_acts(self, session: Session) -> bool:
         """Tell whether pg_sweep acts in this server, so that tables are its own matter."""
@@ -224,65 +238,77 @@ class Agent:
         except errors.DatabaseError:
             return False
 
-    def _known(self, facts: CoreFacts, now: float) -> dict[int, Known]:
-        """Return what is known of the tables after this look."""
-        before = self._store.known(self.server, facts.server.dbname)
-        return {
-            judged.relation.relid: needs.after_look(
-                judged, before.get(judged.relation.relid, needs.NOTHING), now
-            )
-            for judged in judge(facts)
-        }
+    def _known(
+        self, dbname: str, judged: Sequence[Judged], parents: Sequence[Parent], now: float
+    ) -> dict[int, Known]:
+        """Return what is known of the tables after this look. What is new is written down."""
+        before = self._store.known(self.server, dbname)
+        # A table that was not sent is not due.
+        found = {relid: replace(known, due_since=None) for relid, known in before.items()}
+        for one in judged:
+            relid = one.relation.relid
+            found[relid] = needs.after_look(one, before.get(relid, needs.NOTHING), now)
+        for parent in parents:
+            known = before.get(parent.relid, needs.NOTHING)
+            found[parent.relid] = needs.parent_after_look(parent, known)
+        changed = {relid: one for relid, one in found.items() if before.get(relid) != one}
+        self._store.remember(self.server, dbname, changed, now)
+        return found
+
+    def _drops(self, session: Session, dbname: str, now: float) -> list[Act]:
+        leftovers = session.rows("agent_leftovers", Leftover)
+        relids = [left.relid for left in leftovers]
+        first = self._store.first_seen(self.server, dbname, relids, now)
+        own = self._store.own_tables(self.server, dbname, now - needs.MOST_REST_S)
+        return list(rebuilds.drops(leftovers, dbname, own, first, now))
 
     def _rebuilds(
         self,
         session: Session,
-        facts: CoreFacts,
-        rights: dict[int, Right],
-        state: dict[str, int],
+        dbname: str,
+        dirty: frozenset[int],
         block: int,
         now: float,
     ) -> list[Act]:
-        dbname = facts.server.dbname
-        indexes = list(views.indexes(session))
-        if not self._store.measured(self.server, dbname, now):
-            reads = {
-                row["relid"]: row["reads"]
-                for row in session.dicts("agent_reads", {"small": SMALL_PAGES})
-            }
-            sizes = [
-                Size(index.relid, index.pages * block, of_index(index, block).content,
-                     reads.get(index.relid))
-                for index in indexes
-                if index.pages > SMALL_PAGES
-            ]  # fmt: skip
-            for heap in views.heaps(session):
-                if heap.pages > SMALL_PAGES:
-                    of = of_table(heap, block, session.version_num)
-                    sizes.append(Size(heap.relid, of.size, of.content, None))
-            self._store.measure(self.server, dbname, sizes, now)
-        where = Indexes(
-            datname=dbname,
-            now=now,
-            block=block,
-            rights=rights,
-            room=self._room(session, state),
-            uses=self._store.uses(self.server, dbname),
-            dirty=frozenset(
-                judged.relation.relid for judged in judge(facts) if needs.is_due(judged)
-            ),
-        )
-        leftovers = session.rows("agent_leftovers", Leftover)
-        first = self._store.first_seen(self.server, dbname, [left.relid for left in leftovers], now)
-        own = self._store.own_tables(self.server, dbname, now - needs.MOST_REST_S)
-        return [
-            *rebuilds.drops(leftovers, where, own, first),
-            *rebuilds.acts(indexes, where),
-        ]
+        """Return the rebuilds that are due. Indexes are looked at once an hour."""
+        hour = int(now // HOUR_S)
+        seen, found = self._indexes.get(dbname, (None, []))
+        if seen != hour:
+            indexes = list(views.indexes(session))
+            if not self._store.measured(self.server, dbname, now):
+                self._measure(session, dbname, indexes, block, now)
+            where = Indexes(
+                datname=dbname,
+                now=now,
+                block=block,
+                room=self._room(session),
+                uses=self._store.uses(self.server, dbname),
+            )
+            found = list(rebuilds.acts(indexes, where))
+            self._indexes[dbname] = hour, found
+        # A rebuild of a table that is due for a vacuum would bring its dead rows along.
+        return [act for act in found if act.table_relid not in dirty]
 
-    def _room(self, session: Session, state: dict[str, int]) -> Room:
+    def _measure(
+        self, session: Session, dbname: str, indexes: list[IndexFacts], block: int, now: float
+    ) -> None:
+        """Write down how large indexes and tables are."""
+        rows = session.dicts("agent_reads", {"small": SMALL_PAGES})
+        reads = {row["relid"]: row["reads"] for row in rows}
+        sizes = [
+            Size(one.relid, one.pages * block, of_index(one, block).content, reads.get(one.relid))
+            for one in indexes
+            if one.pages > SMALL_PAGES
+        ]
+        for heap in views.heaps(session):
+            if heap.pages > SMALL_PAGES:
+                of = of_table(heap, block, session.version_num)
+                sizes.append(Size(heap.relid, of.size, of.content, None))
+        self._store.measure(self.server, dbname, sizes, now)
+
+    def _room(self, session: Session) -> Room:
         """Return how much disk is left, where that can be known."""
-        databases = int(state["databases_size"])
+        databases = int(session.dicts("agent_size")[0]["bytes"])
         if self._rules.disk_size is not None:
             return Room(max(0, self._rules.disk_size - databases), databases)
         if session.host.startswith("/"):
@@ -341,6 +367,9 @@ class Agent:
     def carry_out(self, home: Session, act: Act) -> Outcome:
         """Carry out an act, and write down before and after it that it is done."""
         number = self._store.begin(self.server, act, self._clock())
+        # Whatever comes of it, it is not tried again before its indexes were looked at again.
+        seen, planned = self._indexes.get(act.datname, (None, []))
+        self._indexes[act.datname] = seen, [one for one in planned if one.relid != act.relid]
         self._say(logging.INFO, "begins", **_shown(act))
         began = time.monotonic()
 
@@ -412,7 +441,7 @@ class Agent:
                 return
             for one in left:
                 if not one.held:
-                    self.carry_out(home, _drop(act, one))
+                    self.carry_out(home, rebuilds.drop(one, act.datname))
             time.sleep(DROP_AGAIN_S)
 
     def _say(self, level: int, event: str, **fields: object) -> None:
@@ -428,31 +457,6 @@ def _identity(session: Session) -> str:
     except errors.DatabaseError:
         # Some clouds do not let the control file be read.
         return f"{session.host}:{session.port}"
-
-
-def _seen_parents(parents: tuple[Parent, ...], known: dict[int, Known]) -> dict[int, Known]:
-    """Return what is known of partitioned tables. Those that have statistics begin at these."""
-    found: dict[int, Known] = {}
-    for parent in parents:
-        before = known.get(parent.relid, needs.NOTHING)
-        analyzed = before.analyzed_at
-        if analyzed is None and parent.is_analyzed:
-            analyzed = parent.changed
-        found[parent.relid] = replace(before, changed=parent.changed, analyzed_at=analyzed)
-    return found
-
-
-def _drop(act: Act, left: Leftover) -> Act:
-    return Act(
-        kind=DROP,
-        datname=act.datname,
-        relid=left.relid,
-        table_relid=left.table_relid,
-        name=f"{left.schemaname}.{left.relname}",
-        statement=f"DROP INDEX CONCURRENTLY {left.sql_name}",
-        reason="invalid, left by a REINDEX CONCURRENTLY that did not end",
-        urgency=50,
-    )
 
 
 def _shown(act: Act) -> dict[str, object]:

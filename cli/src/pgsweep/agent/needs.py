@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pgsweep.agent import freezing
-from pgsweep.agent.act import ANALYZE, FREEZE, VACUUM, Act
-from pgsweep.findings.core.tables import HEAPS, judge, reason_of
+from pgsweep.agent.act import ANALYZE, DROP, FREEZE, REINDEX, VACUUM, Act
+from pgsweep.findings.core.tables import HEAPS, reason_of
 from pgsweep.model.core_options import PG_STATISTIC, boolean
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class Right:
     # by ownership, pg_maintain or MAINTAIN
     maintained: bool
 
+    def allows(self, kind: str) -> bool:
+        """Tell whether it allows an act. A rebuild may leave something to drop behind."""
+        return self.owned if kind in (REINDEX, DROP) else self.maintained
+
 
 @dataclass(frozen=True)
 class Parent:
@@ -82,7 +86,6 @@ class Moment:
     """What holds for all tables of a database at a look."""
 
     now: float
-    rights: Mapping[int, Right]
     known: Mapping[int, Known]
     # how old the oldest id is that somebody still needs
     horizon: int
@@ -91,21 +94,18 @@ class Moment:
     block: int = 8192
 
 
-def acts(facts: CoreFacts, moment: Moment) -> Iterator[Act]:
+def acts(facts: CoreFacts, found: Iterable[Judged], moment: Moment) -> Iterator[Act]:
     """Yield what each table of the database needs."""
-    for judged in judge(facts):
+    for judged in found:
         relation = judged.relation
-        right = moment.rights.get(relation.relid)
         known = moment.known.get(relation.relid, NOTHING)
-        if right is None or not right.maintained or not _is_ours(judged):
+        if not _is_ours(judged) or not _has_rested(known, moment.now):
             continue
-        if not _has_rested(known, moment.now):
-            continue
-        found = _freeze(facts, judged, known, moment) or _vacuum(facts, judged, known, moment)
-        if found is None and relation.relkind in ("r", "m"):
-            found = _analyze(facts, judged, known, moment)
-        if found is not None:
-            yield found
+        act = _freeze(facts, judged, known, moment) or _vacuum(facts, judged, known, moment)
+        if act is None and relation.relkind in ("r", "m"):
+            act = _analyze(facts, judged, known, moment)
+        if act is not None:
+            yield act
 
 
 def is_due(judged: Judged) -> bool:
@@ -323,12 +323,19 @@ def _analyze_act(facts: CoreFacts, relid: int, name: str, sql_name: str, reason:
     )
 
 
-def parents(facts: CoreFacts, found: tuple[Parent, ...], moment: Moment) -> Iterator[Act]:
+def parent_after_look(parent: Parent, known: Known) -> Known:
+    """Return what is known of a partitioned table. If it has statistics, these count as of now."""
+    analyzed = known.analyzed_at
+    if analyzed is None and parent.is_analyzed:
+        analyzed = parent.changed
+    return replace(known, changed=parent.changed, analyzed_at=analyzed)
+
+
+def parents(facts: CoreFacts, found: Iterable[Parent], moment: Moment) -> Iterator[Act]:
     """Yield the ANALYZE of partitioned tables, which autovacuum never does."""
     for parent in found:
-        right = moment.rights.get(parent.relid)
         known = moment.known.get(parent.relid, NOTHING)
-        if right is None or not right.maintained or not _has_rested(known, moment.now):
+        if not _has_rested(known, moment.now):
             continue
         since = parent.changed - (known.analyzed_at or 0)
         if not parent.is_analyzed:

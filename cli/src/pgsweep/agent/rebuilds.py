@@ -11,7 +11,6 @@ from pgsweep.base import text
 from pgsweep.findings.bloat import of_index
 
 if TYPE_CHECKING:
-    from pgsweep.agent.needs import Right
     from pgsweep.model.bloat import IndexFacts
 
 DAY_S = 86_400.0
@@ -85,11 +84,8 @@ class Indexes:
     datname: str
     now: float
     block: int
-    rights: Mapping[int, Right]
     room: Room
     uses: Mapping[int, Use] = field(default_factory=dict)
-    # Tables that are due for a vacuum: a rebuild would bring their dead rows along.
-    dirty: frozenset[int] = frozenset()
 
 
 UNUSED = Use()
@@ -134,12 +130,9 @@ def acts(found: Iterable[IndexFacts], where: Indexes) -> Iterator[Act]:
 
 
 def _rebuild(index: IndexFacts, where: Indexes) -> Act | None:
-    right = where.rights.get(index.relid)
-    if right is None or not right.owned or index.method not in METHODS:
+    if index.method not in METHODS or not index.is_valid or index.built_by is not None:
         return None
-    if index.table_relid in where.dirty:
-        return None
-    if not index.is_valid or index.built_by is not None or index.is_catalog or index.is_exclusion:
+    if index.is_catalog or index.is_exclusion:
         return None
     use = where.uses.get(index.relid, UNUSED)
     if not _has_rested(use, where.now):
@@ -199,29 +192,31 @@ def _fits(content: int, room: Room) -> bool:
 
 def drops(
     found: Iterable[Leftover],
-    where: Indexes,
+    datname: str,
     own_tables: frozenset[int],
     first_seen: Mapping[int, float],
+    now: float,
 ) -> Iterator[Act]:
     """Yield the leftovers to drop: ours at once, others' when nobody has worked on them for long.
 
     `own_tables` are those of which a rebuild of ours did not come to its end.
     """
     for left in found:
-        right = where.rights.get(left.relid)
-        if left.held or right is None or not right.owned:
-            continue
         ours = left.table_relid in own_tables
-        seen = first_seen.get(left.relid, where.now)
-        if not ours and where.now - seen < FOREIGN_S:
-            continue
-        yield Act(
-            kind=DROP,
-            datname=where.datname,
-            relid=left.relid,
-            table_relid=left.table_relid,
-            name=f"{left.schemaname}.{left.relname}",
-            statement=f"DROP INDEX CONCURRENTLY {left.sql_name}",
-            reason="invalid, left by a REINDEX CONCURRENTLY that did not end",
-            urgency=50,
-        )
+        seen = first_seen.get(left.relid, now)
+        if not left.held and (ours or now - seen >= FOREIGN_S):
+            yield drop(left, datname)
+
+
+def drop(left: Leftover, datname: str) -> Act:
+    """Return the act that drops a leftover."""
+    return Act(
+        kind=DROP,
+        datname=datname,
+        relid=left.relid,
+        table_relid=left.table_relid,
+        name=f"{left.schemaname}.{left.relname}",
+        statement=f"DROP INDEX CONCURRENTLY {left.sql_name}",
+        reason="invalid, left by a REINDEX CONCURRENTLY that did not end",
+        urgency=50,
+    )

@@ -1,4 +1,4 @@
--- What this role may do to which tables and indexes of this database.
+-- What this role may do to these tables and indexes of this database.
 -- A role that has pg_maintain or MAINTAIN may vacuum and rebuild, but only an owner may drop what a
 -- REINDEX CONCURRENTLY has left behind.
 SELECT c.oid AS relid,
@@ -10,4 +10,4 @@ SELECT c.oid AS relid,
          AS maintained
 FROM pg_class c,
      (SELECT pg_has_role(datdba, 'USAGE') AS owned FROM pg_database WHERE datname = current_database()) d
-WHERE c.relkind IN ('r', 'm', 't', 'p', 'i') AND c.relpersistence <> 't'
+WHERE c.oid = ANY (%(relids)s::oid[])

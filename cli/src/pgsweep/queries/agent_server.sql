@@ -3,7 +3,4 @@ SELECT pg_is_in_recovery() AS in_recovery,
        (SELECT count(*) FROM pg_stat_activity
         WHERE backend_type = 'client backend' AND state = 'active' AND wait_event_type = 'IO'
           AND pid <> pg_backend_pid()) AS waiting_for_io,
-       (SELECT count(*) FROM pg_stat_replication) AS standbys,
-       (SELECT coalesce(sum(pg_database_size(oid)), 0)::int8 FROM pg_database
-        WHERE has_database_privilege(oid, 'CONNECT')
-           OR pg_has_role('pg_read_all_stats', 'USAGE')) AS databases_size
+       (SELECT count(*) FROM pg_stat_replication) AS standbys

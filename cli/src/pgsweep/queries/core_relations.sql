@@ -1,4 +1,4 @@
--- Every table of this database with its counters, or one table and its TOAST table.
+-- Every table of this database with its counters, those that could be due, or one table and its TOAST table.
 -- pg_relation_size() would wait for locks: pages are what pg_class remembers.
 SELECT c.oid AS relid, n.nspname::text AS schemaname, c.relname::text AS relname,
        quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS sql_name,
@@ -28,6 +28,17 @@ FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_class m ON c.relkind = 't' AND m.reltoastrelid = c.oid
 LEFT JOIN pg_namespace mn ON mn.oid = m.relnamespace
-WHERE (%(relid)s::oid IS NULL AND c.relkind IN ('r', 'm', 't', 'p'))
-   OR c.oid = %(relid)s::oid OR m.oid = %(relid)s::oid
+WHERE ((%(relid)s::oid IS NULL AND c.relkind IN ('r', 'm', 't', 'p'))
+       OR c.oid = %(relid)s::oid OR m.oid = %(relid)s::oid)
+  -- Only what could be due: all others need not be sent.
+  AND (NOT %(near)s OR c.reloptions IS NOT NULL OR m.reloptions IS NOT NULL
+       OR pg_stat_get_dead_tuples(c.oid) > current_setting('autovacuum_vacuum_threshold')::int8
+       OR pg_stat_get_ins_since_vacuum(c.oid)
+            > nullif(current_setting('autovacuum_vacuum_insert_threshold'), '-1')::int8
+       OR pg_stat_get_mod_since_analyze(c.oid) > current_setting('autovacuum_analyze_threshold')::int8
+       OR (c.reltuples < 0 AND (c.relpages > 0 OR pg_stat_get_live_tuples(c.oid) > 0))
+       OR (c.relfrozenxid <> '0'::xid
+           AND age(c.relfrozenxid) > current_setting('autovacuum_freeze_max_age')::int8 / 10)
+       OR (c.relminmxid <> '0'::xid
+           AND mxid_age(c.relminmxid) > current_setting('autovacuum_multixact_freeze_max_age')::int8 / 10))
 ORDER BY c.oid

@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from pgsweep.source.db import Session
 
 
-def facts(session: Session, relid: int | None = None, seconds: float = 0.0) -> CoreFacts:
+def facts(
+    session: Session, relid: int | None = None, seconds: float = 0.0, near: bool = False
+) -> CoreFacts:
     """Return what core's views say of all tables, or of one and its TOAST table.
 
-    With `seconds` the counters are read twice, that far apart.
+    With `seconds` the counters are read twice, that far apart. With `near` only tables are
+    returned that could be due.
     """
-    which = {"relid": relid}
+    which = {"relid": relid, "near": near}
     earlier: dict[int, Relation] = {}
     earlier_at: datetime | None = None
     first_xid = session.dicts("core_next_xid")[0]
