@@ -384,7 +384,7 @@ def test_acts_are_remembered(store: Store) -> None:
     assert len(store.history(acts_only=True)) == 1
     done = store.begin("s", ACT, NOW + 20)
     store.end(done, Outcome(DONE, size=40), NOW + 30)
-    assert [row["given_back"] for row in store.sums(NOW + 15) if row["outcome"] == DONE] == [60]
+    assert [row.given_back for row in store.sums(NOW + 15) if row.outcome == DONE] == [60]
 
 
 def test_sizes_follow_an_index_that_is_rebuilt(store: Store) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, until
-from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config
+from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
 
@@ -239,3 +240,27 @@ def test_what_it_says_can_be_read_by_programs(
     assert {"begins", "done"} <= {event["event"] for event in events}
     assert all(event["statement"] for event in events if event["event"] == "begins")
     assert not any(event["act"] == "reindex" for event in events if "act" in event)
+
+
+def test_it_answers_over_http(shop: ThrowawayServer, tmp_path: Path) -> None:
+    port = free_port()
+    given = [one for one in words(shop, tmp_path / "agent.db") if one != "--once"]
+    command = [sys.executable, "-m", "pgsweep", *given, "--listen", f"127.0.0.1:{port}"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as one:
+        url = f"http://127.0.0.1:{port}/"
+
+        def answer(path: str) -> str:
+            try:
+                with urllib.request.urlopen(url + path, timeout=10) as found:
+                    return str(found.read().decode())
+            except OSError:
+                return ""
+
+        page = until(lambda: "pgsweep_agent_last_look" in answer("metrics") and answer("metrics"))
+        assert 'act="reindex",outcome="would"' in page
+        assert 'pgsweep_agent_bloat_bytes{datname="shop"' in page
+        assert "pgsweep_up 1.0" in page
+        assert "<html" in answer("")
+        one.terminate()
+        one.communicate(timeout=60)
+    assert one.returncode == 0

@@ -13,8 +13,10 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import samples
+from pgsweep.agent.store import Sum, Summary, Visited, Wasted
 from pgsweep.model import DatabaseAge, IdRates, Members
 from pgsweep.output.prometheus import exposition
+from pgsweep.output.prometheus.agents import agents
 from pgsweep.output.prometheus.reader import next_look_after, next_queue_after
 from pgsweep.output.prometheus.reading import Reading
 from pgsweep.output.prometheus.runs import not_less
@@ -316,6 +318,27 @@ def test_every_metric_is_documented_and_no_other() -> None:
         labels = {label for sample in family.samples for label in sample.labels}
         exposed[family.name + suffix] = tuple(sorted(labels))
     assert documented_in(DOCS.read_text().split("\n## A fleet\n")[0]) == exposed
+
+
+def test_every_metric_of_the_agent_is_documented_and_no_other() -> None:
+    summary = Summary(
+        servers=[Visited("1", "a", 5.0, ""), Visited("2", "b", None, "it is a standby")],
+        running=[],
+        sums=[
+            Sum("1", "reindex", "done", 2, 3.0, 0, 0, 400),
+            Sum("3", "drop", "done", 1, 0, 0, 0, 0),
+        ],
+        bloat=[Wasted("1", "app", 70)],
+        paused_until=None,
+    )
+    found = {family.name: family for family in agents(summary)}
+    exposed = {
+        name: tuple(sorted({label for sample in family.samples for label in sample.labels}))
+        for name, family in found.items()
+    }
+    assert documented_in(DOCS.read_text().split("\n## The agent\n")[1]) == exposed
+    up = {sample.labels["server"]: sample.value for sample in found["pgsweep_agent_up"].samples}
+    assert up == {"a": 1, "b": 0}
 
 
 def test_the_sample_has_every_metric() -> None:

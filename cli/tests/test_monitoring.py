@@ -177,15 +177,16 @@ def _within(given: Any, kept: Any) -> Any:
 @pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="NOT TESTED: systemd-analyze is not installed"
 )
-def test_the_unit(tmp_path: Path) -> None:
-    text = (FOLDER / "systemd" / "pgsweep-serve.service").read_text()
-    command = re.search(r"^ExecStart=/opt/pgsweep/bin/pgsweep serve (.*)$", text, re.MULTILINE)
+@pytest.mark.parametrize("name", ["serve", "agent"])
+def test_the_unit(tmp_path: Path, name: str) -> None:
+    text = (FOLDER / "systemd" / f"pgsweep-{name}.service").read_text()
+    command = re.search(rf"^ExecStart=/opt/pgsweep/bin/pgsweep {name} (.*)$", text, re.MULTILINE)
     assert command is not None
     documentation = (prometheus.TOP / "docs" / "commands.md").read_text()
     for option in re.findall(r"--[a-z-]+", command.group(1)):
         assert f"`{option}" in documentation
     # The program has to be there, or systemd complains.
-    unit = tmp_path / "pgsweep-serve.service"
+    unit = tmp_path / f"pgsweep-{name}.service"
     unit.write_text(re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", text))
     if not Path("/run/systemd").is_dir():
         pytest.skip("systemd-analyze needs the folder /run/systemd")

@@ -31,18 +31,23 @@ class Crew:
         self._stop = stop
         self._at_work: dict[tuple[str | None, int | None, str | None], threading.Thread] = {}
 
-    def look_after(self, target: Target, once: bool) -> int:
-        """Look after one server. Return the exit code."""
+    def look_after(self, target: Target, choice: Choice | None, deadline: float, once: bool) -> int:
+        """Look after one server, or all nodes of a fleet that take writes. Return the exit code."""
+        if choice is None:
+            self._look_after_one(target, once)
+        else:
+            self._look_after_fleet(choice, deadline, once)
+        return 0
+
+    def _look_after_one(self, target: Target, once: bool) -> None:
         one = Agent(target, self._store, self._rules, self._stop)
         if once:
             one.step()
             one.close()
         else:
             one.run()
-        return 0
 
-    def look_after_fleet(self, choice: Choice, deadline: float, once: bool) -> int:
-        """Look after all nodes of a fleet that take writes. Return the exit code."""
+    def _look_after_fleet(self, choice: Choice, deadline: float, once: bool) -> None:
         roster = providers.Roster(choice, deadline)
         while True:
             try:
@@ -54,7 +59,6 @@ class Crew:
                 break
         for thread in self._at_work.values():
             thread.join()
-        return 0
 
     def _send(self, node: Node, once: bool) -> None:
         """Have somebody look after a node, unless that is so."""

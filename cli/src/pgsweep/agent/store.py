@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 VERSION = 1
 HOUR_S = 3600
 # Older acts and sizes are forgotten, and so is all that is more than so many rows.
-KEPT_S = 90 * 86_400
+DAY_S = 86_400
+KEPT_S = 90 * DAY_S
 MOST_ACTS, MOST_SIZES = 100_000, 2_000_000
 BUSY_S = 10.0
 
@@ -103,6 +104,40 @@ class Visited:
     name: str
     looked: float | None
     problem: str
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Acts of a server of one kind that ended alike. Sizes are bytes."""
+
+    server: str
+    kind: str
+    outcome: str
+    acts: int
+    seconds: float | None
+    read_pages: int
+    dirtied_pages: int
+    given_back: int
+
+
+@dataclass(frozen=True)
+class Wasted:
+    """What rebuilds in a database would give back, in bytes, as of its last measurement."""
+
+    server: str
+    datname: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Servers, what is being done, and what the last day came to."""
+
+    servers: list[Visited]
+    running: list[Done]
+    sums: list[Sum]
+    bloat: list[Wasted]
+    paused_until: float | None
 
 
 class Store:
@@ -240,9 +275,29 @@ class Store:
             )
         ]
 
-    def sums(self, since: float) -> list[sqlite3.Row]:
+    def summary(self, now: float) -> Summary:
+        """Return servers, what is being done, and what the last day came to."""
+        return Summary(
+            servers=self.servers(),
+            running=[one for one in self.history() if one.ended is None],
+            sums=self.sums(now - DAY_S),
+            bloat=self.bloat(),
+            paused_until=self.paused_until(now),
+        )
+
+    def bloat(self) -> list[Wasted]:
+        """Return what rebuilds would give back in each database."""
+        rows = self._rows(
+            "SELECT server, datname, sum(bytes - content) AS bytes FROM sizes s"
+            " WHERE content IS NOT NULL AND hour = (SELECT max(hour) FROM sizes l"
+            " WHERE l.server = s.server AND l.datname = s.datname)"
+            " GROUP BY server, datname"
+        )
+        return [Wasted(**row) for row in rows]
+
+    def sums(self, since: float) -> list[Sum]:
         """Return how many acts of each server and kind ended how, and what they came to."""
-        return self._rows(
+        rows = self._rows(
             "SELECT server, kind, outcome, count(*) AS acts, sum(ended - began) AS seconds,"
             " sum(coalesce(read_pages, 0)) AS read_pages,"
             " sum(coalesce(dirtied_pages, 0)) AS dirtied_pages,"
@@ -250,6 +305,7 @@ class Store:
             " FROM acts WHERE began >= ? GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
             since,
         )
+        return [Sum(**row) for row in rows]
 
     def own_tables(self, server: str, datname: str, since: float) -> frozenset[int]:
         """Return the tables of which a rebuild did not come to its end."""

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from pgsweep.agent.act import KINDS
 from pgsweep.agent.crew import Crew
 from pgsweep.agent.loop import Rules
 from pgsweep.agent.store import Store
-from pgsweep.base import output
+from pgsweep.base import extras, output
 from pgsweep.base.errors import UsageError
 from pgsweep.commands.fleet_options import given_before, with_server_or_fleet
 from pgsweep.commands.options import Json, Limit
@@ -31,7 +32,6 @@ from pgsweep.tune.kept import folder
 
 BELOW = ("status", "history", "pause", "resume")
 UNITS = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-DAY_S = 86_400.0
 
 State = Annotated[
     Path | None,
@@ -124,6 +124,15 @@ def agent(
         ),
     ] = None,
     state: State = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            metavar="HOST:PORT",
+            help="Answer as pgsweep serve does, with metrics of the agent.",
+            show_default=False,
+        ),
+    ] = None,
     log_level: Annotated[
         str, typer.Option("--log-level", help="debug, info, warning or error.")
     ] = "info",
@@ -156,12 +165,38 @@ def agent(
     )
     logs.begin(log_level)
     stop = threading.Event()
+    store = Store(_file(state))
+    crew = Crew(store, rules, stop)
+    if listen is not None and not once:
+        return _listening(crew, store, target, choice, deadline, listen, stop)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, partial(_stop, stop))
-    crew = Crew(Store(_file(state)), rules, stop)
-    if choice is not None:
-        return crew.look_after_fleet(choice, deadline, once)
-    return crew.look_after(target, once)
+    return crew.look_after(target, choice, deadline, once)
+
+
+def _listening(
+    crew: Crew,
+    store: Store,
+    target: db.Target,
+    choice: Choice | None,
+    deadline: float,
+    listen: str,
+    stop: threading.Event,
+) -> int:
+    """Look after the servers in a thread, and answer over HTTP until a signal comes."""
+    extras.require_serve("pgsweep agent --listen")
+    from pgsweep.commands.serve import Http, answer
+    from pgsweep.output.prometheus.agents import agents as exposed
+
+    work = threading.Thread(target=crew.look_after, args=(target, choice, deadline, False))
+    http = Http(listen=listen, more=lambda: exposed(store.summary(time.time())))
+    work.start()
+    try:
+        answer(target, choice, deadline, http)
+    finally:
+        stop.set()
+        work.join()
+    return 0
 
 
 def _stop(stop: threading.Event, _number: int, _frame: FrameType | None) -> None:
@@ -214,15 +249,10 @@ def status(state: State = None, json: Json = False) -> None:
     """
 
     def look(store: Store, now: float) -> Page:
-        found = agents.Status(
-            servers=store.servers(),
-            running=[one for one in store.history(None) if one.ended is None],
-            sums=[dict(row) for row in store.sums(now - DAY_S)],
-            paused_until=store.paused_until(now),
-        )
+        found = store.summary(now)
         return Page(
             lines=partial(agents.status, found, now),
-            document=partial(as_json.dump, agents.document(found)),
+            document=lambda: as_json.dump(asdict(found)),
             code=int(any(one.problem for one in found.servers)),
         )
 

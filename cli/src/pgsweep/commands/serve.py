@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgsweep.base import errors, extras
 from pgsweep.commands.fleet_options import with_server_or_fleet
 from pgsweep.fleet.providers import Choice
+from pgsweep.output import logs
 from pgsweep.source import db
+
+if TYPE_CHECKING:
+    from pgsweep.output.prometheus.exposition import More
 
 LEVELS = ("debug", "info", "warning", "error")
 # The nodes of a fleet are asked so often, in seconds, whoever looks.
@@ -84,9 +89,39 @@ def serve(
             "--act is for one server",
             "pgsweep fleet hold, snooze, vacuum and set act on all nodes, with an answer of each.",
         )
+    logs.begin(log_level)
+    http = Http(
+        listen=listen,
+        tables=tables,
+        timeout_s=timeout,
+        max_age_s=max_age,
+        act=act,
+        token_file=token_file,
+        host_names=tuple(host_name or ()),
+    )
+    answer(target, choice, deadline, http)
+    return 0
+
+
+@dataclass(frozen=True)
+class Http:
+    """How it answers over HTTP. Times are in seconds."""
+
+    listen: str
+    tables: int = 20
+    timeout_s: float = 5.0
+    max_age_s: float = 1.0
+    act: bool = False
+    token_file: Path | None = None
+    host_names: tuple[str, ...] = ()
+    # what is exposed beside the metrics of the server or the fleet
+    more: More = tuple
+
+
+def answer(target: db.Target, choice: Choice | None, deadline: float, http: Http) -> None:
+    """Answer until a signal comes."""
     # Starlette and uvicorn are an extra, and the other commands do without them.
     from pgsweep.fleet.lookout import Lookout
-    from pgsweep.output import logs
     from pgsweep.output.prometheus.reader import Reader
     from pgsweep.output.web import app, server
     from pgsweep.output.web.acts import Acts
@@ -96,18 +131,26 @@ def serve(
     from pgsweep.output.web.signin import SignIn, read_token
     from pgsweep.output.web.signing import Signing
 
-    sign_in = None if token_file is None else SignIn(read_token(token_file))
-    logs.begin(log_level)
-    listening = server.bind(server.parse(listen))
+    sign_in = None if http.token_file is None else SignIn(read_token(http.token_file))
+    listening = server.bind(server.parse(http.listen))
     if choice is not None:
         lookout = Lookout(choice, deadline, FLEET_EVERY_S)
-        server.run(app.fleet_application(lookout, sign_in, host_name or ()), listening)
-        return 0
+        fleet = app.fleet_application(lookout, sign_in, http.host_names, http.more)
+        server.run(fleet, listening)
+        return
     session, again = db.connect_or_later(target)
-    collector = Collector(again, Reader(tables), max_age, session)
-    pages = Pages(Desk(again), sign_in, act)
+    collector = Collector(again, Reader(http.tables), http.max_age_s, session)
+    pages = Pages(Desk(again), sign_in, http.act)
     signing = None if sign_in is None else Signing(pages, sign_in)
-    acts = Acts(pages, signing, Desk(again)) if signing is not None and act else None
-    whole = app.application(collector, tables, timeout, pages, signing, acts, host_name or ())
+    acts = Acts(pages, signing, Desk(again)) if signing is not None and http.act else None
+    whole = app.application(
+        collector,
+        http.tables,
+        http.timeout_s,
+        pages,
+        signing,
+        acts,
+        http.host_names,
+        http.more,
+    )
     server.run(whole, listening)
-    return 0

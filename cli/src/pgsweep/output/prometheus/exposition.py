@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
@@ -20,6 +20,10 @@ from pgsweep.output.prometheus.vacuums import vacuums
 
 if TYPE_CHECKING:
     from pgsweep.output.prometheus.reading import Health, Reading
+
+
+# What is exposed beside the metrics of a server or a fleet.
+More = Callable[[], Iterable[Metric]]
 
 
 def families(reading: Reading | None, state: Health, limit: int) -> Iterator[Metric]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -17,31 +15,11 @@ from pgsweep.output.terminal.grid import Column
 from pgsweep.source.core.blockers import identifier
 
 if TYPE_CHECKING:
-    from pgsweep.agent.store import Done, Visited
+    from pgsweep.agent.store import Done, Summary
 
 MAINTAIN = 170000
 # CREATE_ROLE's own words
 ROLE_MISSING = "-- CREATE ROLE {role} LOGIN;"
-
-
-@dataclass(frozen=True)
-class Status:
-    """Servers, what is being done, and sums over a day by server, kind and outcome."""
-
-    servers: Sequence[Visited]
-    running: Sequence[Done]
-    sums: Sequence[Mapping[str, Any]]
-    paused_until: float | None
-
-
-def document(found: Status) -> dict[str, Any]:
-    """Return the object that `agent status --json` prints."""
-    return {
-        "servers": [dataclasses.asdict(one) for one in found.servers],
-        "running": [dataclasses.asdict(one) for one in found.running],
-        "sums": [dict(row) for row in found.sums],
-        "paused_until": found.paused_until,
-    }
 
 
 def _at(seconds: float) -> datetime:
@@ -89,7 +67,7 @@ def history(rows: Sequence[Done], _now: float, width: int) -> list[Text]:
     ]
 
 
-def status(found: Status, now: float, _width: int) -> list[Text]:
+def status(found: Summary, now: float, _width: int) -> list[Text]:
     """Return the servers, what is being done, and what the last day came to."""
     lines = []
     if found.paused_until is not None:
@@ -113,12 +91,12 @@ def status(found: Status, now: float, _width: int) -> list[Text]:
     if found.sums:
         lines.append(Text("In the last 24 hours:", style="bold"))
     for row in found.sums:
-        told = f"{row['acts']:,} × {row['kind']}: {row['outcome']}"
-        if row["outcome"] == DONE:
-            pages = f"{row['read_pages']:,} pages read, {row['dirtied_pages']:,} dirtied"
-            told += f", {text.took(timedelta(seconds=row['seconds'] or 0))}, {pages}"
-            if row["given_back"]:
-                told += f", {text.size(row['given_back'])} given back"
+        told = f"{row.acts:,} × {row.kind}: {row.outcome}"
+        if row.outcome == DONE:
+            pages = f"{row.read_pages:,} pages read, {row.dirtied_pages:,} dirtied"
+            told += f", {text.took(timedelta(seconds=row.seconds or 0))}, {pages}"
+            if row.given_back:
+                told += f", {text.size(row.given_back)} given back"
         lines.append(Text(told))
     return lines
 

@@ -46,10 +46,12 @@ def application(
     signing: Signing | None,
     acts: Acts | None,
     hosts: Iterable[str],
+    more: exposition.More = tuple,
 ) -> Starlette:
     """Return the application.
 
     `limit` is how many tables the metrics name. `hosts` are the names by which the pages are found.
+    `more` is exposed as well.
     """
     desks = [pages.desk] if acts is None else [pages.desk, acts.desk]
     # Memory and processor time of this process. It reads /proc when it is asked.
@@ -57,8 +59,8 @@ def application(
 
     async def metrics(request: Request) -> Response:
         outcome = await collector.outcome(patience(request.headers.get(SCRAPE_HEADER), timeout_s))
-        found = [*exposition.families(outcome.reading, collector.health, limit), *process.collect()]
-        return _exposed(request, found)
+        found = exposition.families(outcome.reading, collector.health, limit)
+        return _exposed(request, [*found, *process.collect(), *more()])
 
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
@@ -78,8 +80,13 @@ def application(
     )
 
 
-def fleet_application(lookout: Lookout, sign_in: SignIn | None, hosts: Iterable[str]) -> Starlette:
-    """Return the application of a fleet. Nothing is changed there."""
+def fleet_application(
+    lookout: Lookout,
+    sign_in: SignIn | None,
+    hosts: Iterable[str],
+    more: exposition.More = tuple,
+) -> Starlette:
+    """Return the application of a fleet. Nothing is changed there. `more` is exposed as well."""
     pages, nodes = FleetPages(lookout, sign_in), NodePages(lookout, sign_in)
     signing = None if sign_in is None else Signing(pages, sign_in)
     process = ProcessCollector(registry=CollectorRegistry())
@@ -88,7 +95,7 @@ def fleet_application(lookout: Lookout, sign_in: SignIn | None, hosts: Iterable[
     async def metrics(request: Request) -> Response:
         seen = lookout.seen
         found = fleet(seen, next(scrapes), time.monotonic(), time.time(), lookout.stale_after_s)
-        return _exposed(request, [*found, *process.collect()])
+        return _exposed(request, [*found, *process.collect(), *more()])
 
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:
