@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,16 +14,18 @@ from typing import Any
 import pytest
 
 import samples
-from conftest import Pgsweep
+from conftest import Pgsweep, until
 from pgsweep.agent import freezing, hands, needs, pace, rebuilds
 from pgsweep.agent.act import DONE, FAILED, LOST, Act, Outcome
-from pgsweep.agent.loop import Rules
+from pgsweep.agent.loop import Agent, Rules
 from pgsweep.agent.needs import Known, Moment, Parent, Right
+from pgsweep.agent.password import PasswordCommand
 from pgsweep.agent.rebuilds import Indexes, Leftover, Rebuilt, Room, Use
 from pgsweep.agent.store import Size, Store
-from pgsweep.base.errors import UsageError
+from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.findings.core.tables import judge
 from pgsweep.model.bloat import ColumnFacts, IndexFacts
+from pgsweep.source.db import Target
 
 NOW = 1_800_000_000.0
 BLOCK = 8192
@@ -482,3 +485,58 @@ def test_commands_below_it(pgsweep: Pgsweep, tmp_path: Path) -> None:
     assert "No act begins until" in pgsweep("agent", "pause", "2", *state).out
     assert "No act begins until" in pgsweep("agent", "status", *state).out
     assert "acts again" in pgsweep("agent", "resume", *state).out
+
+
+def test_servers_that_change_places(store: Store) -> None:
+    store.visited("1", "a", NOW)
+    store.visited("b", "b", NOW)
+    # b takes over, and a comes back as a standby.
+    store.visited("1", "b", NOW + 60)
+    store.visited("a", "a", NOW + 60)
+    assert [(one.server, one.name) for one in store.servers()] == [("a", "a"), ("1", "b")]
+    store.visited("1", "b", NOW + 90, "connection refused")
+    (_, lost) = store.servers()
+    assert (lost.looked, lost.problem) == (NOW + 60, "connection refused")
+    store.forget(NOW + 2 * DAY)
+    assert store.servers() == []
+
+
+def test_password_command(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    script = tmp_path / "token"
+    script.write_text(f'#!/bin/sh\necho x >> {count}\necho "secret $1"\n')
+    script.chmod(0o700)
+    now = [0.0]
+    password = PasswordCommand(f"{script} 'a b'", lambda: now[0])
+    assert password() == password() == "secret a b"
+    now[0] = 301.0
+    assert password() == "secret a b"
+    assert count.read_text() == "x\nx\n"
+    with pytest.raises(CannotConnectError, match="password command failed"):
+        PasswordCommand("false")()
+    with pytest.raises(CannotConnectError, match="No such file"):
+        PasswordCommand(str(tmp_path / "absent"))()
+
+
+def test_what_gives_way_has_not_failed(store: Store) -> None:
+    stop = threading.Event()
+    agent = Agent(Target(), store, Rules(), stop, clock=lambda: NOW)
+    agent.server = "s"
+    act = replace(ACT, kind="vacuum", relid=7)
+    for outcome, failures in ((FAILED, 1), (FAILED, 2), ("gave way", 2), (LOST, 2), (DONE, 0)):
+        agent.remember_end(act, outcome, 3.0)
+        known = store.known("s", "db")[7]
+        assert (known.failures, known.took_s, known.ended) == (failures, 3.0, NOW)
+
+
+def test_a_server_that_is_not_there_is_tried_again(store: Store, tmp_path: Path) -> None:
+    stop = threading.Event()
+    target = Target(dbname="x", host=str(tmp_path), port="1", user="u", never_ask=True)
+    agent = Agent(target, store, Rules(every_s=0.01), stop, "db1")
+    thread = threading.Thread(target=agent.run)
+    thread.start()
+    try:
+        until(lambda: [one.problem for one in store.servers() if "No such file" in one.problem])
+    finally:
+        stop.set()
+        thread.join()

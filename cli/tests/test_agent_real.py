@@ -264,3 +264,31 @@ def test_it_answers_over_http(shop: ThrowawayServer, tmp_path: Path) -> None:
         one.terminate()
         one.communicate(timeout=60)
     assert one.returncode == 0
+
+
+def test_names_of_any_encoding(pgsweep: Pgsweep, server: ThrowawayServer, tmp_path: Path) -> None:
+    for name, encoding in (("latin", "LATIN1"), ("bytes", "SQL_ASCII")):
+        server.psql(
+            "postgres",
+            f"CREATE DATABASE {name} ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+            " TEMPLATE template0",
+        )
+        with psycopg.connect(
+            host=str(server.folder), port=server.port, user="postgres", dbname=name, autocommit=True
+        ) as one:
+            one.execute("SET client_encoding = 'LATIN1'" if name == "latin" else "SELECT 1")
+            for statement in ("CREATE TABLE t\xe4 (a int)", "INSERT INTO t\xe4 VALUES (1)"):
+                one.execute(statement.encode("latin1"))
+            # Nobody has ever analyzed it.
+            for _ in range(100):
+                one.execute("INSERT INTO t\xe4 VALUES (1)".encode("latin1"))
+    flags = ("-h", str(server.folder), "-p", str(server.port), "-U", "postgres", "-d", "postgres")
+    state = tmp_path / "agent.db"
+    assert pgsweep("agent", "--once", "--act", "--state", str(state), *flags).code == 0
+    rows = {row["datname"]: row for row in acts(pgsweep, state) if row["relid"] > 16383}
+    assert rows["latin"]["outcome"] == "done"
+    assert rows["latin"]["name"] == "public.t\xe4"
+    # A name that is no text cannot be written. That is told, and nothing else fails.
+    assert rows["bytes"]["outcome"] == "failed"
+    for name in ("latin", "bytes"):
+        server.psql("postgres", f"DROP DATABASE {name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pgsweep.agent.loop import LOGGER, Agent
@@ -25,7 +26,14 @@ ROSTER_S = 60.0
 class Crew:
     """Looks after one server or a fleet until `stop` is set."""
 
-    def __init__(self, store: Store, rules: Rules, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        store: Store,
+        rules: Rules,
+        stop: threading.Event,
+        password: Callable[[], str] | None = None,
+    ) -> None:
+        self._password = password
         self._store = store
         self._rules = rules
         self._stop = stop
@@ -40,7 +48,7 @@ class Crew:
         return 0
 
     def _look_after_one(self, target: Target, once: bool) -> None:
-        one = Agent(target, self._store, self._rules, self._stop)
+        one = self._agent(target, "")
         if once:
             one.step()
             one.close()
@@ -60,13 +68,16 @@ class Crew:
         for thread in self._at_work.values():
             thread.join()
 
+    def _agent(self, target: Target, name: str) -> Agent:
+        return Agent(target, self._store, self._rules, self._stop, name, self._password)
+
     def _send(self, node: Node, once: bool) -> None:
         """Have somebody look after a node, unless that is so."""
         key = node.host, node.port, node.service
         thread = self._at_work.get(key)
         if node.unasked or node.role in STANDBYS or (thread is not None and thread.is_alive()):
             return
-        one = Agent(providers.target_of(node), self._store, self._rules, self._stop, node.name)
+        one = self._agent(providers.target_of(node), node.name)
         thread = threading.Thread(target=_once if once else Agent.run, args=(one,), daemon=False)
         self._at_work[key] = thread
         thread.start()

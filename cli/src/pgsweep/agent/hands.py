@@ -97,7 +97,11 @@ def carry_out(
     `ends` returns why it should end before its time, or nothing. `began` is told the server's
     process before the statement begins.
     """
-    parameters = session.parameters_to_write(act.datname, NAME)
+    # Any name is sent in the encoding of its database.
+    parameters = {
+        **session.parameters_to_write(act.datname, NAME),
+        "client_encoding": "SQL_ASCII",
+    }
     try:
         acting = ActingConnection(parameters)
     except errors.DatabaseError as exc:
@@ -112,7 +116,12 @@ def carry_out(
         except errors.DatabaseError as exc:
             return Outcome(FAILED, exc.message)
         running = thread.submit(acting.act, act.statement)
-        why = _see_to_its_end(running, acting, session, ends)
+        try:
+            why = _see_to_its_end(running, acting, session, ends)
+        except BaseException:
+            # Nobody would watch it any more.
+            acting.cancel()
+            raise
         return _outcome(running, why)
 
 

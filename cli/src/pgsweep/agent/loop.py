@@ -19,7 +19,6 @@ from pgsweep.agent.act import (
     DROP,
     FAILED,
     FREEZE,
-    GAVE_WAY,
     KINDS,
     LOST,
     REINDEX,
@@ -96,17 +95,22 @@ class Agent:
         rules: Rules,
         stop: threading.Event,
         name: str = "",
+        password: Callable[[], str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """Remember what to do. `password` returns one that holds for a while, such as a token."""
         self._target = target
         self._store = store
         self._rules = rules
         self._stop = stop
         self._clock = clock
+        self._password = password
         self.name = name
         self.server = ""
         self._session: Session | None = None
         self._factor = 1.0
+        # There was more to do than the last step had time for.
+        self._goes_on = False
         # by database: the hour in which its indexes were looked at, and what follows
         self._indexes: dict[str, tuple[int | None, list[Act]]] = {}
 
@@ -124,11 +128,13 @@ class Agent:
             try:
                 self.step()
                 retry = RETRY_S
+                if self._goes_on:
+                    wait = RETRY_S
             except errors.PgsweepError as exc:
                 self.close()
                 self._say(logging.WARNING, "not looked after", why=exc.one_line())
-                if self.server:
-                    self._store.visited(self.server, self.name, self._clock(), exc.one_line())
+                if key := self.server or self.name:
+                    self._store.visited(key, self.name, self._clock(), exc.one_line())
                 wait, retry = retry, min(RETRY_MOST_S, retry * 2)
             self._stop.wait(wait)
         self.close()
@@ -138,8 +144,10 @@ class Agent:
         session = self._connected()
         state = session.dicts("agent_server")[0]
         now = self._clock()
+        self._goes_on = False
         if state["in_recovery"]:
-            self._store.visited(self.server, self.name, now, "it is a standby")
+            # The primary has the identifier. This one has nothing to do until it takes over.
+            self._store.visited(self.name, self.name, now)
             return []
         if not session.dicts("agent_lock")[0]["locked"]:
             raise errors.QueryError("another agent looks after this server", "Stop one of them.")
@@ -158,10 +166,16 @@ class Agent:
     # -- the server --------------------------------------------------------
 
     def _connected(self) -> Session:
+        """Return the session that is kept. Databases are looked at by others."""
+        extra: dict[str, object] = dict(db.KEEPALIVES)
+        if self._password is not None:
+            extra["password"] = self._password()
         if self._session is not None and not self._session.is_lost():
+            if self._password is not None:
+                self._session.use_password(str(extra["password"]))
             return self._session
         self.close()
-        session = db.connect(self._target, extra=db.KEEPALIVES)
+        session = db.connect(self._target, extra=extra)
         try:
             session.require_own_session()
             self.server = _identity(session)
@@ -185,7 +199,7 @@ class Agent:
                 if time.monotonic() > until or self._stop.wait(hands.LOOK_S * 5):
                     return
             self._store.end(act.id, Outcome(LOST, "the agent ended meanwhile"), self._clock())
-            self._remember_end(act, LOST, 0.0)
+            self.remember_end(act, LOST, 0.0)
 
     # -- looking -----------------------------------------------------------
 
@@ -335,8 +349,9 @@ class Agent:
                 if self._store.would(self.server, act, now, SAY_AGAIN_S):
                     self._say(logging.INFO, "would act", **_shown(act))
                 continue
-            # What comes later in the list is found again by the next look.
+            # What comes later in the list is found again by the next look, which comes soon.
             if time.monotonic() > until:
+                self._goes_on = True
                 return
             if why := self._not_now(home, act):
                 self._say(logging.DEBUG, "not now", why=why, **_shown(act))
@@ -399,7 +414,7 @@ class Agent:
             seconds=round(took, 1),
             **_shown(act),
         )
-        self._remember_end(act, how.outcome, took)
+        self.remember_end(act, how.outcome, took)
         if act.kind == REINDEX and how.outcome != DONE:
             self._drop_leftovers(home, act)
         return how
@@ -412,16 +427,15 @@ class Agent:
             return replace(how, size=row["pages"] * int(session.setting("block_size")))
         return how
 
-    def _remember_end(self, act: Act | Done, outcome: str, took: float) -> None:
+    def remember_end(self, act: Act | Done, outcome: str, took: float) -> None:
         """Remember for the next look what was done to the table, and how it ended."""
         if act.kind in (REINDEX, DROP):
             return
         now = self._clock()
         known = self._store.known(self.server, act.datname).get(act.relid, needs.NOTHING)
-        bad = outcome in (FAILED, GAVE_WAY, LOST)
-        changed = replace(
-            known, ended=now, took_s=took, failures=known.failures + 1 if bad else 0, due_since=None
-        )
+        # Who gave way has not failed, nor has who was killed.
+        failures = {FAILED: known.failures + 1, DONE: 0}.get(outcome, known.failures)
+        changed = replace(known, ended=now, took_s=took, failures=failures, due_since=None)
         if outcome == DONE and act.kind == FREEZE:
             changed = replace(changed, frozen_at=known.changed)
         if outcome == DONE and act.kind == ANALYZE:

@@ -441,6 +441,8 @@ class Store:
     def visited(self, server: str, name: str, now: float, problem: str = "") -> None:
         """Write down that a server was looked at, or what was in the way."""
         with self._changing():
+            # Another server of the cluster has its name now, or it has become a primary.
+            self._db.execute("DELETE FROM servers WHERE name = ? AND server <> ?", (name, server))
             self._db.execute(
                 "INSERT INTO servers VALUES (?, ?, ?, ?) ON CONFLICT (server) DO UPDATE SET"
                 " name = excluded.name, problem = excluded.problem,"
@@ -472,6 +474,7 @@ class Store:
                 "DELETE FROM acts WHERE ended IS NOT NULL AND id <= (SELECT max(id) FROM acts) - ?",
                 (MOST_ACTS,),
             )
+            self._db.execute("DELETE FROM servers WHERE looked < ?", (now - DAY_S,))
             self._db.execute("DELETE FROM tables WHERE seen < ?", (now - KEPT_S,))
             last = int((now - KEPT_S) // HOUR_S)
             self._db.execute("DELETE FROM sizes WHERE hour < ?", (last,))

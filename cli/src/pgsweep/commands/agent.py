@@ -18,6 +18,7 @@ import typer
 from pgsweep.agent.act import KINDS
 from pgsweep.agent.crew import Crew
 from pgsweep.agent.loop import Rules
+from pgsweep.agent.password import PasswordCommand
 from pgsweep.agent.store import Store
 from pgsweep.base import extras, output
 from pgsweep.base.errors import UsageError
@@ -123,6 +124,15 @@ def agent(
             show_default=False,
         ),
     ] = None,
+    password_command: Annotated[
+        str | None,
+        typer.Option(
+            "--password-command",
+            metavar="COMMAND",
+            help="Prints the password, such as a token that holds for minutes.",
+            show_default=False,
+        ),
+    ] = None,
     state: State = None,
     listen: Annotated[
         str | None,
@@ -166,7 +176,8 @@ def agent(
     logs.begin(log_level)
     stop = threading.Event()
     store = Store(_file(state))
-    crew = Crew(store, rules, stop)
+    password = None if password_command is None else PasswordCommand(password_command)
+    crew = Crew(store, rules, stop, password)
     if listen is not None and not once:
         return _listening(crew, store, target, choice, deadline, listen, stop)
     for number in (signal.SIGTERM, signal.SIGINT):

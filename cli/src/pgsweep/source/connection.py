@@ -217,8 +217,8 @@ class Connection:
         return errors.QueryError(exc.diag.message_primary or str(exc).strip())
 
 
-# An acting session never waits long for a lock, and ends with its client. What the server does
-# not have (client_connection_check_interval before 14) is left out.
+# An acting session never waits long for a lock, and ends with its client.
+CLIENT_CHECK = "client_connection_check_interval"
 ACTING_SETTINGS = (
     ("search_path", "pg_catalog"),
     ("default_transaction_read_only", "off"),
@@ -229,7 +229,7 @@ ACTING_SETTINGS = (
     ("idle_in_transaction_session_timeout", "60s"),
     ("client_min_messages", "info"),
     ("exit_on_error", "off"),
-    ("client_connection_check_interval", "1s"),
+    (CLIENT_CHECK, "1s"),
 )
 
 
@@ -241,20 +241,21 @@ class ActingConnection(Connection):
 
     def prepare(self, settings: Sequence[tuple[str, str]]) -> None:
         """Set what the session goes by, whatever owners of databases and roles have set."""
-        known = {
-            row["name"]
-            for row in self._execute("SELECT name FROM pg_catalog.pg_settings").fetchall()
-        }
         for name, value in (*ACTING_SETTINGS, *settings):
-            if name in known:
-                self._execute(
-                    sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value))
-                )
+            statement = sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value))
+            try:
+                self._execute(statement)
+            except errors.QueryError:
+                # 13 does not have it, nor have some systems.
+                if name != CLIENT_CHECK:
+                    raise
 
     def act(self, statement: str) -> list[str]:
         """Run a statement. Return what the server said meanwhile."""
         self.notices.clear()
-        self._execute(statement)
+        text = names.sendable(statement, _encoding(self._conn))
+        with self._translated():
+            self._conn.execute(text)
         return list(self.notices)
 
     def cancel(self) -> None:
@@ -301,6 +302,10 @@ class ReadOnlyConnection(Connection):
                     return False
                 server.consume_input()
         return True
+
+    def use_password(self, password: str) -> None:
+        """Have the connections that are made from now on give another password."""
+        self._parameters["password"] = password
 
     def again(self: Reader) -> Reader:
         """Return a new connection made with the same parameters and password."""
