@@ -96,6 +96,7 @@ def test_a_large_table_is_not_waited_for() -> None:
     "given",
     [
         {"relpersistence": "t"},
+        {"schemaname": "repack"},
         {"reloptions": ["autovacuum_enabled=off"]},
         {"relkind": "p"},
     ],
@@ -167,6 +168,15 @@ def test_old_tables_are_frozen_ahead() -> None:
     late = needed(static, **{**QUIET, "xid_age": 250_000_000, "reloptions": off})
     assert late is not None
     assert not late.waits_for_window
+
+
+def test_an_old_temporary_table_holds_nothing_back() -> None:
+    holders = (
+        samples.holder(source="temporary", xid_age=900_000_000),
+        samples.holder(xid_age=7),
+    )
+    assert needs.horizon(replace(samples.core_facts(), holders=holders)) == 7
+    assert needs.horizon(samples.core_facts()) == 0
 
 
 def test_freeze_cases_are_those_of_the_extension() -> None:

@@ -224,9 +224,9 @@ def test_only_one_agent_looks_after_a_server(
     pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
 ) -> None:
     with psycopg.connect(
-        host=str(shop.folder), port=shop.port, user=AGENT, dbname="shop", autocommit=True
+        host=str(shop.folder), port=shop.port, user=AGENT, dbname="postgres", autocommit=True
     ) as other:
-        other.execute("SELECT pg_advisory_lock(7311894026815)")
+        other.execute("SELECT pg_advisory_lock(1952, 71394)")
         result = pgsweep(*words(shop, tmp_path / "agent.db", "--act"))
     assert result.code == 2
     assert "another agent looks after this server" in result.err

@@ -34,6 +34,7 @@ from pgsweep.model.bloat import SMALL_PAGES
 from pgsweep.model.compute import is_old
 from pgsweep.source import db
 from pgsweep.source.core import views
+from pgsweep.source.core.blockers import TEMPORARY
 
 if TYPE_CHECKING:
     from pgsweep.agent.act import (
@@ -111,6 +112,8 @@ class Agent:
         self._factor = 1.0
         # There was more to do than the last step had time for.
         self._goes_on = False
+        # what acts wait for, by database and relation: each is said once
+        self._waits: dict[tuple[str, int], str] = {}
         # by database: the hour in which its indexes were looked at, and what follows
         self._indexes: dict[str, tuple[int | None, list[Act]]] = {}
 
@@ -197,7 +200,10 @@ class Agent:
             until = time.monotonic() + GONE_S
             while act.pid is not None and session.dicts("agent_process", {"pid": act.pid}):
                 if time.monotonic() > until or self._stop.wait(hands.LOOK_S * 5):
-                    return
+                    raise errors.QueryError(
+                        f"process {act.pid} still does what an agent before this one began",
+                        "It was cancelled, and is waited for.",
+                    )
             self._store.end(act.id, Outcome(LOST, "the agent ended meanwhile"), self._clock())
             self.remember_end(act, LOST, 0.0)
 
@@ -224,8 +230,7 @@ class Agent:
         if not self._daemon_acts(session):
             parents = session.rows("agent_parents", Parent)
             known = self._known(dbname, judged, parents, now)
-            horizon = max((holder.xid_age or 0 for holder in facts.holders), default=0)
-            moment = Moment(now, known, horizon, state["standbys"] > 0, block)
+            moment = Moment(now, known, needs.horizon(facts), state["standbys"] > 0, block)
             found += needs.acts(facts, judged, moment)
             found += needs.parents(facts, parents, moment)
         dirty = frozenset(one.relation.relid for one in judged if needs.is_due(one))
@@ -341,6 +346,7 @@ class Agent:
 
     def _do(self, home: Session, found: list[Act]) -> None:
         until = time.monotonic() + self._rules.every_s
+        waits: dict[tuple[str, int], str] = {}
         for act in found:
             now = self._clock()
             if self._stop.is_set():
@@ -354,9 +360,12 @@ class Agent:
                 self._goes_on = True
                 return
             if why := self._not_now(home, act):
-                self._say(logging.DEBUG, "not now", why=why, **_shown(act))
+                if self._waits.get((act.datname, act.relid)) != why:
+                    self._say(logging.INFO, "not now", why=why, **_shown(act))
+                waits[act.datname, act.relid] = why
                 continue
             self.carry_out(home, act)
+        self._waits = waits
 
     def _not_now(self, home: Session, act: Act) -> str:
         """Return what an act has to wait for. Empty: nothing."""
@@ -371,7 +380,8 @@ class Agent:
             return f"a standby or slot is {max(standbys, slots) >> 20} MB behind"
         server = home.server()
         for blocker in views.blockers(home):
-            if is_old(blocker, server.now):
+            # The age of a temporary table keeps no row from being removed.
+            if blocker.kind != TEMPORARY and is_old(blocker, server.now):
                 return f"old rows are needed by {blocker.kind}, and would be written anew"
         busy = 0
         for _ in range(BUSY_LOOKS):

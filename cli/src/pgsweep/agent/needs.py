@@ -29,6 +29,8 @@ REST, LEAST_REST_S, MOST_REST_S = 20, 300.0, 86_400.0
 FAILURES = 2
 # The scale factor and threshold by which the partitions' changes make their parent due.
 ANALYZE_SCALE, ANALYZE_BASE = 0.1, 50
+# Where pg_repack and pg_squeeze keep the copies that they make.
+COPIES = ("repack", "squeeze")
 SKIP_INDEXES = "INDEX_CLEANUP OFF"
 
 
@@ -113,6 +115,15 @@ def is_due(judged: Judged) -> bool:
     return judged.relation.relkind in HEAPS and (judged.due_by_rows or judged.due_by_age)
 
 
+def horizon(facts: CoreFacts) -> int:
+    """Return how old the oldest id is that somebody needs, which no vacuum can freeze.
+
+    An old temporary table is only old itself.
+    """
+    ages = (holder.xid_age or 0 for holder in facts.holders if holder.source != "temporary")
+    return max(ages, default=0)
+
+
 def after_look(judged: Judged, known: Known, now: float) -> Known:
     """Return what is known of a table after a look at it."""
     relation = judged.relation
@@ -159,6 +170,7 @@ def _is_ours(judged: Judged) -> bool:
     return (
         relation.relkind in HEAPS
         and relation.relpersistence != "t"
+        and relation.schemaname not in COPIES
         and table.decision not in ("running", "locked")
         # Who switched autovacuum off for a table wants it left alone, but for its age.
         and (judged.options.enabled is not False or judged.due_by_age)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgsweep.agent.act import DROP, REINDEX, Act
+from pgsweep.agent.needs import COPIES
 from pgsweep.base import text
 from pgsweep.findings.bloat import of_index
 
@@ -132,7 +133,7 @@ def acts(found: Iterable[IndexFacts], where: Indexes) -> Iterator[Act]:
 def _rebuild(index: IndexFacts, where: Indexes) -> Act | None:
     if index.method not in METHODS or not index.is_valid or index.built_by is not None:
         return None
-    if index.is_catalog or index.is_exclusion:
+    if index.is_catalog or index.is_exclusion or index.schemaname in COPIES:
         return None
     use = where.uses.get(index.relid, UNUSED)
     if not _has_rested(use, where.now):
