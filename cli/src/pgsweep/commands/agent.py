@@ -297,7 +297,6 @@ def pause(
         return Page(
             lines=lambda _: agents.paused(until),
             document=lambda: as_json.dump({"paused_until": until}),
-            undo=("agent", "resume"),
         )
 
     raise typer.Exit(_with_store(state, look, False))

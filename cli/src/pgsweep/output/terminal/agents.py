@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pgsweep.agent.act import DONE, FAILED, WOULD
 from pgsweep.base import text
-from pgsweep.output.terminal import grid
+from pgsweep.output.terminal import acts, grid
 from pgsweep.output.terminal.grid import Column
 from pgsweep.source.core.blockers import identifier
 
@@ -93,10 +93,11 @@ def status(found: Summary, now: float, _width: int) -> list[Text]:
     for row in found.sums:
         told = f"{row.acts:,} × {row.kind}: {row.outcome}"
         if row.outcome == DONE:
-            pages = f"{row.read_pages:,} pages read, {row.dirtied_pages:,} dirtied"
-            told += f", {text.took(timedelta(seconds=row.seconds or 0))}, {pages}"
-            if row.given_back:
-                told += f", {text.size(row.given_back)} given back"
+            told += f", {text.took(timedelta(seconds=row.seconds or 0))}"
+        if row.read_pages or row.dirtied_pages:
+            told += f", {row.read_pages:,} pages read, {row.dirtied_pages:,} dirtied"
+        if row.given_back:
+            told += f", {text.size(row.given_back)} given back"
         lines.append(Text(told))
     return lines
 
@@ -105,7 +106,10 @@ def paused(until: float | None) -> list[Text]:
     """Return what a pause means."""
     if until is None:
         return [Text("The agent acts again.")]
-    return [Text(f"No act begins until {text.short(_at(until))}.", style="bold")]
+    return [
+        Text(f"No act begins until {text.short(_at(until))}.", style="bold"),
+        Text(f"{acts.UNDO}pgsweep agent resume"),
+    ]
 
 
 def grants(role: str, version_num: int, owners: Sequence[str]) -> list[Text]:
