@@ -261,6 +261,10 @@ def test_it_answers_over_http(shop: ThrowawayServer, tmp_path: Path) -> None:
         assert 'pgsweep_agent_bloat_bytes{datname="shop"' in page
         assert "pgsweep_up 1.0" in page
         assert "<html" in answer("")
+        shown = until(lambda: "<table" in answer("agent") and answer("agent"))
+        assert "public.q_pkey" in shown
+        assert "of content" in shown
+        until(lambda: "public.q_pkey" in answer("bloat"))
         one.terminate()
         one.communicate(timeout=60)
     assert one.returncode == 0

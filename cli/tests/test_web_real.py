@@ -32,7 +32,18 @@ SETTINGS = {
     "sweep.write_limit": "0.1",
     "sweep.floor": "0.1",
 }
-PAGES = ("/", "/next", "/tables", "/catalogs", "/day", "/horizon", "/budget", "/audit", "/trial")
+PAGES = (
+    "/",
+    "/next",
+    "/tables",
+    "/catalogs",
+    "/bloat",
+    "/day",
+    "/horizon",
+    "/budget",
+    "/audit",
+    "/trial",
+)
 PRIVATE = re.compile(r"[A-Za-z0-9_-]{40,}")
 
 

@@ -26,6 +26,7 @@ DAY_S = 86_400
 KEPT_S = 90 * DAY_S
 MOST_ACTS, MOST_SIZES = 100_000, 2_000_000
 BUSY_S = 10.0
+ON_A_PAGE = 100
 
 _TABLES = """
 CREATE TABLE acts (
@@ -138,6 +139,15 @@ class Summary:
     sums: list[Sum]
     bloat: list[Wasted]
     paused_until: float | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a page shows: the summary and the latest acts, as of a moment."""
+
+    summary: Summary
+    acts: list[Done]
+    now: float
 
 
 class Store:
@@ -284,6 +294,10 @@ class Store:
             bloat=self.bloat(),
             paused_until=self.paused_until(now),
         )
+
+    def told(self, now: float) -> Told:
+        """Return what a page shows."""
+        return Told(self.summary(now), self.history(ON_A_PAGE), now)
 
     def bloat(self) -> list[Wasted]:
         """Return what rebuilds would give back in each database."""

@@ -200,7 +200,11 @@ def _listening(
     from pgsweep.output.prometheus.agents import agents as exposed
 
     work = threading.Thread(target=crew.look_after, args=(target, choice, deadline, False))
-    http = Http(listen=listen, more=lambda: exposed(store.summary(time.time())))
+    http = Http(
+        listen=listen,
+        more=lambda: exposed(store.summary(time.time())),
+        agent=lambda: store.told(time.time()),
+    )
     work.start()
     try:
         answer(target, choice, deadline, http)

@@ -15,6 +15,9 @@ from pgsweep.output import logs
 from pgsweep.source import db
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pgsweep.agent.store import Told
     from pgsweep.output.prometheus.exposition import More
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -116,6 +119,8 @@ class Http:
     host_names: tuple[str, ...] = ()
     # what is exposed beside the metrics of the server or the fleet
     more: More = tuple
+    # what `pgsweep agent` has done, for its page
+    agent: Callable[[], Told] | None = None
 
 
 def answer(target: db.Target, choice: Choice | None, deadline: float, http: Http) -> None:
@@ -140,7 +145,7 @@ def answer(target: db.Target, choice: Choice | None, deadline: float, http: Http
         return
     session, again = db.connect_or_later(target)
     collector = Collector(again, Reader(http.tables), http.max_age_s, session)
-    pages = Pages(Desk(again), sign_in, http.act)
+    pages = Pages(Desk(again), sign_in, http.act, agent=http.agent)
     signing = None if sign_in is None else Signing(pages, sign_in)
     acts = Acts(pages, signing, Desk(again)) if signing is not None and http.act else None
     whole = app.application(

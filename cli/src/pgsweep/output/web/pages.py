@@ -22,6 +22,7 @@ from pgsweep.output.web.diary_plots import Notes
 from pgsweep.output.web.frame import Frame, static
 
 if TYPE_CHECKING:
+    from pgsweep.agent.store import Told
     from pgsweep.model import Day, Snapshot
     from pgsweep.output.web.desk import Desk
     from pgsweep.output.web.frame import Values, Who
@@ -44,12 +45,15 @@ NAV = (
     ("/next", "Next"),
     ("/tables", "Tables"),
     ("/catalogs", "Catalogs"),
+    ("/bloat", "Bloat"),
     ("/day", "Day"),
     ("/horizon", "Horizon"),
     ("/budget", "Budget"),
     ("/audit", "Audit"),
     ("/trial", "Trial"),
 )
+# Of `pgsweep agent` alone.
+AGENT = ("/agent", "Agent")
 # The page of a fleet, to which those of its nodes lead back.
 FLEET = ("/", "Fleet")
 
@@ -64,17 +68,27 @@ class Pages(Frame):
         acts: bool,
         base: str = "",
         node: str = "",
+        agent: Callable[[], Told] | None = None,
     ) -> None:
-        """Of a node of a fleet the addresses begin with `base`."""
-        nav = tuple((f"{base}{href}", name) for href, name in NAV)
+        """Of a node of a fleet the addresses begin with `base`. `agent` tells what it has done."""
+        own = (*NAV, AGENT) if agent is not None else NAV
+        nav = tuple((f"{base}{href}", name) for href, name in own)
         super().__init__(sign_in, acts, ((FLEET, *nav) if node else nav), base, node)
         self.desk = desk
         self.diary = Diary()
         self._watcher = Watcher()
+        self._agent = agent
 
     def routes(self) -> list[Route]:
         """Return the addresses of all pages."""
+        agent = (
+            []
+            if self._agent is None
+            else [Route("/agent", self._page("agent.html.j2", self._acts, 5))]
+        )
         return [
+            *agent,
+            Route("/bloat", self._page("bloat.html.j2", self._bloat, 60)),
             Route("/", self._page("now.html.j2", self._now, 2)),
             Route("/next", self._page("next.html.j2", self._next, 2)),
             Route("/tables", self._page("tables.html.j2", self._tables, 15)),
@@ -166,6 +180,14 @@ class Pages(Frame):
     async def _trial(self, _: Request, patience_s: float) -> Values:
         found = await self.desk.look("trial", views.read_trial, NOW_S * 5, patience_s)
         return {"trial": None if found is None else views.trial(found)}
+
+    async def _bloat(self, _: Request, patience_s: float) -> Values:
+        found = await self.desk.look("bloat", sources.bloat, DAY_S, patience_s)
+        return {"bloat": views.bloat(found), "notes": found.notes}
+
+    async def _acts(self, _: Request, _patience_s: float) -> Values:
+        assert self._agent is not None
+        return {"agent": views.agent(self._agent())}
 
     async def _day(self, request: Request, patience_s: float) -> Values:
         wanted = past_date(request.query_params.get("of"))

@@ -19,13 +19,24 @@ from pgsweep.model import (
     TableKey,
     compute,
 )
-from pgsweep.output.terminal import answers, budgets, columns, story, trials, worths
+from pgsweep.output.terminal import (
+    agents,
+    answers,
+    bloats,
+    budgets,
+    columns,
+    story,
+    trials,
+    worths,
+)
 from pgsweep.output.terminal.grid import titled
 from pgsweep.output.top import header
 from pgsweep.output.web.html import meaning, plain, sheet
 from pgsweep.source.core import views as core_views
 
 if TYPE_CHECKING:
+    from pgsweep.agent.store import Told
+    from pgsweep.findings.sources import Answer
     from pgsweep.model import (
         Blocker,
         Call,
@@ -42,6 +53,7 @@ if TYPE_CHECKING:
         Waiting,
         Worth,
     )
+    from pgsweep.model.bloat import Bloat
     from pgsweep.model.compute import Line
     from pgsweep.output.web.html import Sheet
     from pgsweep.source.db import Session
@@ -49,6 +61,8 @@ if TYPE_CHECKING:
 # A page has at most so many rows of a kind, and says how many there are.
 ROWS = 100
 RUNS = 20
+# Sentences are not cut.
+WIDE = 1000
 STEPS = 256
 MB_PER_S = {"READ": "MB/s", "DIRTY": "MB/s", "WAL": "MB/s"}
 PAGES = {"READ": "pages", "DIRTIED": "pages"}
@@ -422,6 +436,37 @@ def read_audit(session: Session) -> tuple[Call, ...] | None:
 def audit(calls: tuple[Call, ...], now: datetime) -> Sheet:
     """Return who has acted, the latest first."""
     return sheet(answers.audit_columns(now), calls, links={"ON": _link}, head="WHEN")
+
+
+@dataclass(frozen=True)
+class Bloated:
+    """The indexes and tables from which most could be given back, and how the first is mended."""
+
+    sheet: Sheet
+    sentences: tuple[str, ...]
+
+
+def bloat(found: Answer[Bloat]) -> Bloated:
+    """Return what is larger than it has to be."""
+    rows = found.rows[:ROWS]
+    said = [str(line) for line in bloats.lines(rows, found.rows, WIDE)]
+    return Bloated(
+        sheet(bloats.COLUMNS, rows, head="NAME"), tuple(filter(None, said[len(rows) + 1 :]))
+    )
+
+
+@dataclass(frozen=True)
+class AgentShown:
+    """What the agent did."""
+
+    sentences: tuple[str, ...]
+    sheet: Sheet
+
+
+def agent(told: Told) -> AgentShown:
+    """Return what the agent did and would have done, the latest first."""
+    said = (str(line) for line in agents.status(told.summary, told.now, WIDE))
+    return AgentShown(tuple(said), sheet(agents.COLUMNS, told.acts, head="NAME"))
 
 
 @dataclass(frozen=True)
