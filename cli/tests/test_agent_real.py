@@ -296,3 +296,23 @@ def test_names_of_any_encoding(pgsweep: Pgsweep, server: ThrowawayServer, tmp_pa
     assert rows["bytes"]["outcome"] == "failed"
     for name in ("latin", "bytes"):
         server.psql("postgres", f"DROP DATABASE {name}")
+
+
+def test_a_fleet(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text(
+        f'dbname = "shop"\nuser = "{AGENT}"\n'
+        f'[[nodes]]\nname = "here"\nhost = "{shop.folder}"\nport = {shop.port}\n'
+        f'[[nodes]]\nname = "gone"\nhost = "{tmp_path}"\nport = 1\n'
+    )
+    state = ("--state", str(tmp_path / "agent.db"))
+    result = pgsweep("agent", "--once", "--act", "--fleet", "--file", str(file), *state)
+    assert result.code == 0
+    assert '"server": "here"' in result.err
+    names = {row["name"] for row in acts(pgsweep, tmp_path / "agent.db")}
+    assert {"public.q_pkey", NAME, "public.p"} <= names
+    status = pgsweep("agent", "status", "--json", *state)
+    assert status.code == 1
+    problems = {one["name"]: one["problem"] for one in status.json()["servers"]}
+    assert problems["here"] == ""
+    assert "No such file" in problems["gone"]

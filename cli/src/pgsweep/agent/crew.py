@@ -84,9 +84,5 @@ class Crew:
 
 
 def _once(one: Agent) -> None:
-    try:
-        one.step()
-    except errors.PgsweepError as exc:
-        LOGGER.log(logging.WARNING, "%s: %s", one.name, exc.one_line())
-    finally:
-        one.close()
+    one.attempt()
+    one.close()

@@ -127,20 +127,25 @@ class Agent:
         """Look and act until `stop` is set. A server that is not there is tried again."""
         retry = RETRY_S
         while not self._stop.is_set():
-            wait = self._rules.every_s
-            try:
-                self.step()
+            if self.attempt():
+                wait = RETRY_S if self._goes_on else self._rules.every_s
                 retry = RETRY_S
-                if self._goes_on:
-                    wait = RETRY_S
-            except errors.PgsweepError as exc:
-                self.close()
-                self._say(logging.WARNING, "not looked after", why=exc.one_line())
-                if key := self.server or self.name:
-                    self._store.visited(key, self.name, self._clock(), exc.one_line())
+            else:
                 wait, retry = retry, min(RETRY_MOST_S, retry * 2)
             self._stop.wait(wait)
         self.close()
+
+    def attempt(self) -> bool:
+        """Make a step, or write down what is in the way. Return whether it was made."""
+        try:
+            self.step()
+        except errors.PgsweepError as exc:
+            self.close()
+            self._say(logging.WARNING, "not looked after", why=exc.one_line())
+            if key := self.server or self.name:
+                self._store.visited(key, self.name, self._clock(), exc.one_line())
+            return False
+        return True
 
     def step(self) -> list[Act]:
         """Look at all databases once, and do what they need. Return what they needed."""
