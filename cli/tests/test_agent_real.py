@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, until
+from pgsweep.agent.loop import LOGGER, Agent, Rules
+from pgsweep.agent.store import Store
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
@@ -316,3 +320,17 @@ def test_a_fleet(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path) -> Non
     problems = {one["name"]: one["problem"] for one in status.json()["servers"]}
     assert problems["here"] == ""
     assert "No such file" in problems["gone"]
+
+
+def test_a_database_that_nobody_may_enter(
+    server: ThrowawayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(LOGGER, "log", lambda _level, event, **_more: said.append(event))
+    server.psql("postgres", "CREATE DATABASE closed CONNECTION LIMIT 0")
+    target = replace(server.target("postgres"), user=AGENT)
+    agent = Agent(target, Store(tmp_path / "agent.db"), Rules(), threading.Event())
+    assert [agent.attempt(), agent.attempt()] == [True, True]
+    agent.close()
+    assert said.count("database left out") == 1
+    server.psql("postgres", "DROP DATABASE closed")

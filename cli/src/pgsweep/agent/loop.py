@@ -112,6 +112,8 @@ class Agent:
         self._factor = 1.0
         # There was more to do than the last step had time for.
         self._goes_on = False
+        # why databases could not be looked at
+        self._left_out: dict[str, str] = {}
         # what acts wait for, by database and relation: each is said once
         self._waits: dict[tuple[str, int], str] = {}
         # by database: the hour in which its indexes were looked at, and what follows
@@ -218,12 +220,17 @@ class Agent:
         """Return what a database needs. What is wrong with one keeps nobody from the others."""
         try:
             with home.beside(dbname) as session:
-                return self._found(session, state)
+                found = self._found(session, state)
         except errors.DatabaseError as exc:
             if home.is_lost():
                 raise
-            self._say(logging.WARNING, "database left out", datname=dbname, why=exc.one_line())
+            # Clouds have databases that nobody may enter. That is said once.
+            if self._left_out.get(dbname) != exc.message:
+                self._say(logging.WARNING, "database left out", datname=dbname, why=exc.one_line())
+            self._left_out[dbname] = exc.message
             return []
+        self._left_out.pop(dbname, None)
+        return found
 
     def _found(self, session: Session, state: dict[str, int]) -> list[Act]:
         now = self._clock()
