@@ -17,10 +17,11 @@ import samples
 from conftest import Pgsweep, until
 from pgsweep.agent import freezing, hands, needs, pace, rebuilds
 from pgsweep.agent.act import DONE, FAILED, LOST, Act, Outcome
-from pgsweep.agent.loop import Agent, Rules
+from pgsweep.agent.loop import Agent
 from pgsweep.agent.needs import Known, Moment, Parent, Right
 from pgsweep.agent.password import PasswordCommand
 from pgsweep.agent.rebuilds import Indexes, Leftover, Rebuilt, Room, Use
+from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Size, Store
 from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.findings.core.tables import judge

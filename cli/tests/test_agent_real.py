@@ -18,7 +18,8 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, until
-from pgsweep.agent.loop import LOGGER, Agent, Rules
+from pgsweep.agent.loop import LOGGER, Agent
+from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Store
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
 

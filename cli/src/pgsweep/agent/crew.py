@@ -13,7 +13,7 @@ from pgsweep.fleet import providers
 from pgsweep.fleet.node import STANDBYS
 
 if TYPE_CHECKING:
-    from pgsweep.agent.loop import Rules
+    from pgsweep.agent.rules import Rules
     from pgsweep.agent.store import Store
     from pgsweep.fleet.node import Node
     from pgsweep.fleet.providers import Choice

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgsweep.agent import hands, needs, pace, rebuilds
@@ -19,18 +17,13 @@ from pgsweep.agent.act import (
     DROP,
     FAILED,
     FREEZE,
-    KINDS,
     LOST,
     REINDEX,
     Outcome,
 )
-from pgsweep.agent.needs import Moment, Parent, Right
-from pgsweep.agent.rebuilds import Indexes, Leftover, Room
-from pgsweep.agent.store import HOUR_S, Size
+from pgsweep.agent.look import Looker
+from pgsweep.agent.rebuilds import Leftover
 from pgsweep.base import errors
-from pgsweep.findings.bloat import of_index, of_table
-from pgsweep.findings.core.tables import judge
-from pgsweep.model.bloat import SMALL_PAGES
 from pgsweep.model.compute import is_old
 from pgsweep.source import db
 from pgsweep.source.core import views
@@ -40,10 +33,8 @@ if TYPE_CHECKING:
     from pgsweep.agent.act import (
         Act,
     )
-    from pgsweep.agent.needs import Known
+    from pgsweep.agent.rules import Rules
     from pgsweep.agent.store import Done, Store
-    from pgsweep.findings.core.tables import Judged
-    from pgsweep.model.bloat import IndexFacts
     from pgsweep.source.db import Session, Target
 
 LOGGER = logging.getLogger("pgsweep.agent")
@@ -61,29 +52,6 @@ DROP_S = 20.0
 GONE_S = 30.0
 # A problem is tried again after so long, and then after twice that.
 RETRY_S, RETRY_MOST_S = 1.0, 60.0
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What the agent may do."""
-
-    act: bool = False
-    kinds: frozenset[str] = frozenset(KINDS)
-    # pages read and dirtied by a VACUUM, together
-    mb_per_s: float = 20.0
-    # minutes of the local day in which rebuilds and freezing ahead may begin: (from, until)
-    window: tuple[int, int] | None = None
-    # bytes, of the server's data and WAL
-    disk_size: int | None = None
-    every_s: float = 60.0
-    exclude: frozenset[str] = frozenset()
-
-    def is_open(self, at: datetime) -> bool:
-        """Tell whether the window is open."""
-        if self.window is None:
-            return True
-        minute, (begin, end) = at.hour * 60 + at.minute, self.window
-        return begin <= minute < end if begin <= end else minute >= begin or minute < end
 
 
 class Agent:
@@ -116,8 +84,7 @@ class Agent:
         self._left_out: dict[str, str] = {}
         # what acts wait for, by database and relation: each is said once
         self._waits: dict[tuple[str, int], str] = {}
-        # by database: the hour in which its indexes were looked at, and what follows
-        self._indexes: dict[str, tuple[int | None, list[Act]]] = {}
+        self._looker = Looker(store, rules, clock)
 
     def close(self) -> None:
         """End the session."""
@@ -188,7 +155,7 @@ class Agent:
         session = db.connect(self._target, extra=extra)
         try:
             session.require_own_session()
-            self.server = _identity(session)
+            self.server = self._looker.server = _identity(session)
             self.name = self.name or f"{session.host}:{session.port}"
         except BaseException:
             session.close()
@@ -220,7 +187,7 @@ class Agent:
         """Return what a database needs. What is wrong with one keeps nobody from the others."""
         try:
             with home.beside(dbname) as session:
-                found = self._found(session, state)
+                found = self._looker.found(session, state["standbys"])
         except errors.DatabaseError as exc:
             if home.is_lost():
                 raise
@@ -231,128 +198,6 @@ class Agent:
             return []
         self._left_out.pop(dbname, None)
         return found
-
-    def _found(self, session: Session, state: dict[str, int]) -> list[Act]:
-        now = self._clock()
-        facts = views.facts(session, near=True)
-        judged = judge(facts)
-        dbname = facts.server.dbname
-        block = int(facts.settings["block_size"])
-        found: list[Act] = []
-        if not self._daemon_acts(session):
-            parents = session.rows("agent_parents", Parent)
-            known = self._known(dbname, judged, parents, now)
-            moment = Moment(now, known, needs.horizon(facts), state["standbys"] > 0, block)
-            found += needs.acts(facts, judged, moment)
-            found += needs.parents(facts, parents, moment)
-        dirty = frozenset(one.relation.relid for one in judged if needs.is_due(one))
-        found += self._drops(session, dbname, now)
-        found += self._rebuilds(session, dbname, dirty, block, now)
-        return self._allowed(session, found)
-
-    def _allowed(self, session: Session, found: list[Act]) -> list[Act]:
-        """Return the acts that the rules and the role's rights allow."""
-        wanted = [act for act in found if act.kind in self._rules.kinds]
-        relids = [act.relid for act in wanted]
-        rows = session.rows("agent_rights", Right, {"relids": relids}) if relids else ()
-        rights = {row.relid: row for row in rows}
-        return [act for act in wanted if act.relid in rights and rights[act.relid].allows(act.kind)]
-
-    def _daemon_acts(self, session: Session) -> bool:
-        """Tell whether pg_sweep acts in this server, so that tables are its own matter."""
-        if not session.views().extension:
-            return False
-        try:
-            return session.status().mode == "act"
-        except errors.ConnectionLostError:
-            raise
-        except errors.DatabaseError:
-            return False
-
-    def _known(
-        self, dbname: str, judged: Sequence[Judged], parents: Sequence[Parent], now: float
-    ) -> dict[int, Known]:
-        """Return what is known of the tables after this look. What is new is written down."""
-        before = self._store.known(self.server, dbname)
-        # A table that was not sent is not due.
-        found = {relid: replace(known, due_since=None) for relid, known in before.items()}
-        for one in judged:
-            relid = one.relation.relid
-            found[relid] = needs.after_look(one, before.get(relid, needs.NOTHING), now)
-        for parent in parents:
-            known = before.get(parent.relid, needs.NOTHING)
-            found[parent.relid] = needs.parent_after_look(parent, known)
-        changed = {relid: one for relid, one in found.items() if before.get(relid) != one}
-        self._store.remember(self.server, dbname, changed, now)
-        return found
-
-    def _drops(self, session: Session, dbname: str, now: float) -> list[Act]:
-        leftovers = session.rows("agent_leftovers", Leftover)
-        relids = [left.relid for left in leftovers]
-        first = self._store.first_seen(self.server, dbname, relids, now)
-        own = self._store.own_tables(self.server, dbname, now - needs.MOST_REST_S)
-        return list(rebuilds.drops(leftovers, dbname, own, first, now))
-
-    def _rebuilds(
-        self,
-        session: Session,
-        dbname: str,
-        dirty: frozenset[int],
-        block: int,
-        now: float,
-    ) -> list[Act]:
-        """Return the rebuilds that are due. Indexes are looked at once an hour."""
-        hour = int(now // HOUR_S)
-        seen, found = self._indexes.get(dbname, (None, []))
-        if seen != hour:
-            indexes = list(views.indexes(session))
-            if not self._store.measured(self.server, dbname, now):
-                self._measure(session, dbname, indexes, block, now)
-            where = Indexes(
-                datname=dbname,
-                now=now,
-                block=block,
-                room=self._room(session),
-                uses=self._store.uses(self.server, dbname),
-            )
-            found = list(rebuilds.acts(indexes, where))
-            self._indexes[dbname] = hour, found
-        # A rebuild of a table that is due for a vacuum would bring its dead rows along.
-        return [act for act in found if act.table_relid not in dirty]
-
-    def _measure(
-        self, session: Session, dbname: str, indexes: list[IndexFacts], block: int, now: float
-    ) -> None:
-        """Write down how large indexes and tables are."""
-        rows = session.dicts("agent_reads", {"small": SMALL_PAGES})
-        reads = {row["relid"]: row["reads"] for row in rows}
-        sizes = [
-            Size(one.relid, one.pages * block, of_index(one, block).content, reads.get(one.relid))
-            for one in indexes
-            if one.pages > SMALL_PAGES
-        ]
-        for heap in views.heaps(session):
-            if heap.pages > SMALL_PAGES:
-                of = of_table(heap, block, session.version_num)
-                sizes.append(Size(heap.relid, of.size, of.content, None))
-        self._store.measure(self.server, dbname, sizes, now)
-
-    def _room(self, session: Session) -> Room:
-        """Return how much disk is left, where that can be known."""
-        databases = int(session.dicts("agent_size")[0]["bytes"])
-        if self._rules.disk_size is not None:
-            return Room(max(0, self._rules.disk_size - databases), databases)
-        if session.host.startswith("/"):
-            try:
-                folder = Path(session.setting("data_directory"))
-                if (folder / "postmaster.pid").exists():
-                    left = os.statvfs(folder)
-                    return Room(left.f_bavail * left.f_frsize, databases)
-            except errors.ConnectionLostError:
-                raise
-            except (errors.DatabaseError, OSError):
-                pass
-        return Room(None, databases)
 
     # -- acting ------------------------------------------------------------
 
@@ -404,9 +249,7 @@ class Agent:
     def carry_out(self, home: Session, act: Act) -> Outcome:
         """Carry out an act, and write down before and after it that it is done."""
         number = self._store.begin(self.server, act, self._clock())
-        # Whatever comes of it, it is not tried again before its indexes were looked at again.
-        seen, planned = self._indexes.get(act.datname, (None, []))
-        self._indexes[act.datname] = seen, [one for one in planned if one.relid != act.relid]
+        self._looker.begins(act)
         self._say(logging.INFO, "begins", **_shown(act))
         began = time.monotonic()
 

@@ -17,8 +17,8 @@ import typer
 
 from pgsweep.agent.act import KINDS
 from pgsweep.agent.crew import Crew
-from pgsweep.agent.loop import Rules
 from pgsweep.agent.password import PasswordCommand
+from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Store
 from pgsweep.base import extras, output
 from pgsweep.base.errors import UsageError
