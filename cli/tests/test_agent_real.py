@@ -335,3 +335,42 @@ def test_a_database_that_nobody_may_enter(
     agent.close()
     assert said.count("database left out") == 1
     server.psql("postgres", "DROP DATABASE closed")
+
+
+def test_a_server_that_is_restarted_meanwhile(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    given = [one for one in words(shop, state, "--act", "--every", "1") if one != "--once"]
+    user = session(shop)
+    user.execute("BEGIN; LOCK TABLE q IN ROW EXCLUSIVE MODE")
+    with subprocess.Popen(
+        [sys.executable, "-m", "pgsweep", *given], stderr=subprocess.DEVNULL
+    ) as one:
+        try:
+            until(lambda: rebuilding(shop))
+            shop.restart()
+            # It has come back, dropped what was left, and goes on with the rest.
+            until(
+                lambda: (
+                    {("reindex", "lost"), ("drop", "done")}
+                    <= {(row["kind"], row["outcome"]) for row in acts(pgsweep, state)}
+                )
+            )
+        finally:
+            one.terminate()
+            one.wait(timeout=60)
+    user.close()
+    assert int(shop.psql("shop", INVALID)) == 0
+    assert [row["outcome"] for row in acts(pgsweep, state)].count("running") == 0
+
+
+def test_nothing_begins_in_a_pause(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path) -> None:
+    state = tmp_path / "agent.db"
+    pgsweep(*words(shop, state, "--without", "reindex"))
+    pgsweep("agent", "pause", "1", "--state", str(state))
+    pgsweep(*words(shop, state, "--act"))
+    assert {row["outcome"] for row in acts(pgsweep, state)} == {"would"}
+    pgsweep("agent", "resume", "--state", str(state))
+    pgsweep(*words(shop, state, "--act"))
+    assert "done" in {row["outcome"] for row in acts(pgsweep, state)}

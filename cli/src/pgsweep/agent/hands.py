@@ -31,7 +31,7 @@ MOST_LAG = 1 << 30
 CANCEL_S = 30.0
 # VACUUM (VERBOSE) from 15 on: "buffer usage: 10 hits, 2 misses, 3 dirtied", from 17 on "reads"
 _BUFFERS = re.compile(r"buffer usage: \d+ hits, (\d+) (?:misses|reads), (\d+) dirtied")
-_SKIPPED = re.compile(r"skipping|no way to")
+_SKIPPED = re.compile(r"\bskipping\b")
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _outcome(running: Future[list[str]], why: str) -> Outcome:
     text = "\n".join(said)
     found = _BUFFERS.search(text)
     read, dirtied = (int(found[1]), int(found[2])) if found else (None, None)
-    skipped = next((line for line in said if _SKIPPED.match(line)), "")
+    skipped = next((line for line in said if _SKIPPED.search(line)), "")
     if skipped and read is None:
         return Outcome(SKIPPED, skipped.splitlines()[0])
     return Outcome(DONE, "", read, dirtied)
