@@ -48,6 +48,7 @@ PAGES = {
     "next": "/next",
     "tables": "/tables?find=huge",
     "catalogs": "/catalogs?find=pg_class",
+    "bloat": "/bloat",
     "day": "/day",
     "horizon": "/horizon",
     "budget": "/budget",
