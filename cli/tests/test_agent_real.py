@@ -374,3 +374,37 @@ def test_nothing_begins_in_a_pause(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_
     pgsweep("agent", "resume", "--state", str(state))
     pgsweep(*words(shop, state, "--act"))
     assert "done" in {row["outcome"] for row in acts(pgsweep, state)}
+
+
+def test_hostile_owners_and_settings(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    for statement in (
+        "CREATE FUNCTION own(i int8) RETURNS int8 IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF current_user <> '{OWNER}' THEN RAISE 'run as %', current_user; END IF;"
+        " RETURN i; END $$",
+        "CREATE INDEX q_own ON q (own(id))",
+        "INSERT INTO q SELECT i, 'x' FROM generate_series(300001, 600000) i",
+        "DELETE FROM q WHERE id > 301000",
+        # It would be found first if search_path were the database's.
+        "CREATE SCHEMA evil",
+        "CREATE FUNCTION evil.pg_is_in_recovery() RETURNS bool LANGUAGE sql AS 'SELECT true'",
+    ):
+        shop.psql("shop", f"SET ROLE {OWNER}; {statement}")
+    shop.psql("shop", "VACUUM (ANALYZE) q")
+    for setting in (
+        "search_path = evil, pg_catalog",
+        "default_transaction_read_only = on",
+        "statement_timeout = '1ms'",
+        "lock_timeout = '1ms'",
+        "default_transaction_isolation = serializable",
+        "vacuum_cost_delay = 100",
+    ):
+        shop.psql("postgres", f"ALTER DATABASE shop SET {setting}")
+    state = tmp_path / "agent.db"
+    flags = ("-h", str(shop.folder), "-p", str(shop.port), "-U", "postgres", "-d", "shop")
+    for _ in range(2):
+        assert pgsweep("agent", "--once", "--act", "--state", str(state), *flags).code == 0
+    rows = {row["name"]: row["outcome"] for row in acts(pgsweep, state) if row["relid"] > 16383}
+    assert rows["public.q_own"] == rows["public.q_pkey"] == rows[NAME] == "done", rows
+    assert set(rows.values()) == {"done"}
