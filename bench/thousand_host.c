@@ -364,8 +364,9 @@ recorded(const char *as, const Demands *d, int hosts, int servers, int seconds, 
 static void
 cost(int n)
 {
-	char		folder[] = P_tmpdir "/thousand-XXXXXX";
-	char		path[128];
+	const char *tmpdir = getenv("TMPDIR");
+	char		folder[512];
+	char		path[640];
 	char		text[HOST_RECORD_BYTES];
 	HostRecord	record = {.boot = "0b0ad5ac-2f5c-4d7e-9f0c-6a5d8a3f4b21",.device_major = 8,.vacuums = 1,.urgency = 1,.name = "main"};
 	HostSibling *others = calloc((size_t) n, sizeof(HostSibling));
@@ -375,6 +376,7 @@ cost(int n)
 	double		best_parse = HUGE_VAL;
 	double		best_share = HUGE_VAL;
 
+	snprintf(folder, sizeof(folder), "%s/thousand-XXXXXX", tmpdir != NULL && *tmpdir != '\0' ? tmpdir : P_tmpdir);
 	if (mkdtemp(folder) == NULL)
 		return;
 	for (int i = 0; i < n; i++)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import samples
+import test_bloat
 from conftest import Pgsweep, until
 from pgsweep.agent import freezing, hands, needs, pace, rebuilds
 from pgsweep.agent.act import DONE, FAILED, LOST, Act, Outcome
@@ -25,7 +26,7 @@ from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Size, Store
 from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.findings.core.tables import judge
-from pgsweep.model.bloat import ColumnFacts, IndexFacts
+from pgsweep.model.bloat import IndexFacts
 from pgsweep.source.db import Target
 
 NOW = 1_800_000_000.0
@@ -217,30 +218,7 @@ def test_partitioned_tables_are_analyzed() -> None:
     assert needs.parent_after_look(analyzed, Known(analyzed_at=9)).analyzed_at == 9
 
 
-BIGINT = ColumnFacts(8, "d", True, width=8, null_frac=0, n_distinct=-1, dedup=True)
-INDEX = IndexFacts(
-    relid=16390,
-    schemaname="public",
-    relname="t_pkey",
-    sql_name="public.t_pkey",
-    table_relid=16384,
-    table_schemaname="public",
-    table_relname="t",
-    method="btree",
-    pages=30_000,
-    entries=1e6,
-    table_rows=1e6,
-    table_pages=10_000,
-    reloptions=None,
-    is_unique=True,
-    is_exclusion=False,
-    is_valid=True,
-    is_catalog=False,
-    is_partial=False,
-    keys=1,
-    built_by=None,
-    columns=(BIGINT,),
-)
+INDEX = replace(test_bloat.INDEX, pages=30_000)
 PLENTY = Room(disk=1 << 40, databases=1 << 30)
 
 

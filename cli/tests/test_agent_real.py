@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from conftest import Pgsweep, until
+from conftest import Pgsweep, needs_extension, until
 from pgsweep.agent.loop import LOGGER, Agent
 from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Store
@@ -408,3 +408,33 @@ def test_hostile_owners_and_settings(
     rows = {row["name"]: row["outcome"] for row in acts(pgsweep, state) if row["relid"] > 16383}
     assert rows["public.q_own"] == rows["public.q_pkey"] == rows[NAME] == "done", rows
     assert set(rows.values()) == {"done"}
+
+
+@needs_extension
+def test_where_the_extension_acts_tables_are_its_own_matter(
+    pgsweep: Pgsweep, tmp_path: Path
+) -> None:
+    # It leaves this database alone, so that what is due stays so.
+    settings = {
+        "shared_preload_libraries": "pg_sweep",
+        "sweep.mode": "observe",
+        "sweep.exclude_databases": "shop",
+        "autovacuum": "off",
+    }
+    with ThrowawayServer(default_pg_config(), settings) as server:
+        server.psql("postgres", "CREATE EXTENSION pg_sweep")
+        server.psql("postgres", "CREATE DATABASE shop")
+        server.psql("shop", "CREATE TABLE t AS SELECT generate_series(1, 5000) i")
+        server.psql("shop", "UPDATE t SET i = i + 1")
+
+        def found(state: Path) -> set[str]:
+            flags = server.flags("shop")
+            assert pgsweep("agent", "--once", "--state", str(state), *flags).code == 0
+            return {row["name"] for row in acts(pgsweep, state)}
+
+        assert "public.t" in found(tmp_path / "observe.db")
+        server.psql("postgres", "ALTER SYSTEM SET sweep.mode = act")
+        server.psql("postgres", "SELECT pg_reload_conf()")
+        mode = "SELECT setting FROM pg_settings WHERE name = 'sweep.mode'"
+        until(lambda: server.psql("shop", mode) == "act\n")
+        assert "public.t" not in found(tmp_path / "act.db")

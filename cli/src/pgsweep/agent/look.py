@@ -45,15 +45,18 @@ class Looker:
         seen, planned = self._indexes.get(act.datname, (None, []))
         self._indexes[act.datname] = seen, [one for one in planned if one.relid != act.relid]
 
-    def found(self, session: Session, standbys: int) -> list[Act]:
-        """Return what the database of the session needs."""
+    def found(self, session: Session, standbys: int, daemon_acts: bool) -> list[Act]:
+        """Return what the database of the session needs.
+
+        Where pg_sweep acts, tables are its own matter in all databases.
+        """
         now = self._clock()
         facts = views.facts(session, near=True)
         judged = judge(facts)
         dbname = facts.server.dbname
         block = int(facts.settings["block_size"])
         found: list[Act] = []
-        if not self._daemon_acts(session):
+        if not daemon_acts:
             parents = session.rows("agent_parents", Parent)
             known = self._known(dbname, judged, parents, now)
             moment = Moment(now, known, needs.horizon(facts), standbys > 0, block)
@@ -71,17 +74,6 @@ class Looker:
         rows = session.rows("agent_rights", Right, {"relids": relids}) if relids else ()
         rights = {row.relid: row for row in rows}
         return [act for act in wanted if act.relid in rights and rights[act.relid].allows(act.kind)]
-
-    def _daemon_acts(self, session: Session) -> bool:
-        """Tell whether pg_sweep acts in this server, so that tables are its own matter."""
-        if not session.views().extension:
-            return False
-        try:
-            return session.status().mode == "act"
-        except errors.ConnectionLostError:
-            raise
-        except errors.DatabaseError:
-            return False
 
     def _known(
         self, dbname: str, judged: Sequence[Judged], parents: Sequence[Parent], now: float

@@ -30,9 +30,7 @@ from pgsweep.source.core import views
 from pgsweep.source.core.blockers import TEMPORARY
 
 if TYPE_CHECKING:
-    from pgsweep.agent.act import (
-        Act,
-    )
+    from pgsweep.agent.act import Act
     from pgsweep.agent.rules import Rules
     from pgsweep.agent.store import Done, Store
     from pgsweep.source.db import Session, Target
@@ -187,7 +185,7 @@ class Agent:
         """Return what a database needs. What is wrong with one keeps nobody from the others."""
         try:
             with home.beside(dbname) as session:
-                found = self._looker.found(session, state["standbys"])
+                found = self._looker.found(session, state["standbys"], bool(state["daemon_acts"]))
         except errors.DatabaseError as exc:
             if home.is_lost():
                 raise

@@ -263,12 +263,14 @@ class Store:
                 (now, how.outcome, how.detail, how.read, how.dirtied, how.size, number),
             )
 
-    def unfinished(self, server: str) -> list[Done]:
-        """Return the acts that an agent before this one did not see to their end."""
+    def unfinished(self, server: str | None = None) -> list[Done]:
+        """Return the acts without an end, of all servers or of one."""
         return [
             Done(**row)
             for row in self._rows(
-                "SELECT * FROM acts WHERE server = ? AND outcome = ?", server, RUNNING
+                "SELECT * FROM acts WHERE ended IS NULL AND (? IS NULL OR server = ?)",
+                server,
+                server,
             )
         ]
 
@@ -289,7 +291,7 @@ class Store:
         """Return servers, what is being done, and what the last day came to."""
         return Summary(
             servers=self.servers(),
-            running=[one for one in self.history() if one.ended is None],
+            running=self.unfinished(),
             sums=self.sums(now - DAY_S),
             bloat=self.bloat(),
             paused_until=self.paused_until(now),

@@ -31,7 +31,6 @@ from pgsweep.output.terminal.page import Page, printed
 from pgsweep.source import db
 from pgsweep.tune.kept import folder
 
-BELOW = ("status", "history", "pause", "resume")
 UNITS = {"B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 State = Annotated[
