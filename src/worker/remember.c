@@ -528,7 +528,7 @@ remember_run(const Candidate *c, const Candidate *before, const Verdict *verdict
 }
 
 void
-remember_analyze_after(const Candidate *c, int64 wait_ms)
+remember_analyze_after(Candidate *c, int64 wait_ms)
 {
 	Decision	d;
 
@@ -537,12 +537,12 @@ remember_analyze_after(const Candidate *c, int64 wait_ms)
 		d = new_decision(c, DECISION_BELOW_THRESHOLD);
 		d.mentioned = false;
 	}
-	d.memory.analyze_after = clock_after(clock_now(), wait_ms);
+	d.memory.analyze_after = c->memory.analyze_after = clock_after(clock_now(), wait_ms);
 	decision_put(&d);
 }
 
 void
-remember_analyze(const Candidate *c, const RunRecord *run)
+remember_analyze(Candidate *c, const RunRecord *run)
 {
 	int64		wait_ms = Max(1000 * candidate_min_interval_s(c), ANALYZE_DISTANCE * ((run->ended_at - run->started_at) / 1000));
 

@@ -60,9 +60,12 @@ extern void remember_noted(const Candidate *c, const Verdict *verdict, const Run
  * Decides when an ordinary table may be analyzed again.  What was decided about
  * its vacuums stays.
  */
-extern void remember_analyze(const Candidate *c, const RunRecord *run);
+extern void remember_analyze(Candidate *c, const RunRecord *run);
 
-/* It may be analyzed after that time. */
-extern void remember_analyze_after(const Candidate *c, int64 wait_ms);
+/*
+ * It may be analyzed after that time.  The candidate knows that as well, because
+ * what is remembered of it next takes the place of this.
+ */
+extern void remember_analyze_after(Candidate *c, int64 wait_ms);
 
 #endif							/* SWEEP_REMEMBER_H */

@@ -130,7 +130,7 @@ table_analyze_is_followed(const Candidate *c)
 }
 
 static void
-analyze_ordinary(const Candidate *c)
+analyze_ordinary(Candidate *c)
 {
 	char		reason[RUN_REASON_LEN];
 	RunRecord	run;
@@ -147,7 +147,7 @@ analyze_ordinary(const Candidate *c)
 }
 
 void
-table_analyze_after_vacuum(const Candidate *c, int64 took_us)
+table_analyze_after_vacuum(Candidate *c, int64 took_us)
 {
 	if (is_due(c) && clock_now() >= c->memory.analyze_after && !hold_is_on() &&
 		(!AutoVacuumingActive() || took_us >= autovacuum_naptime * USECS_PER_SEC))
@@ -202,7 +202,7 @@ come_again(LateTables *late, TimestampTz at)
 }
 
 void
-table_analyze_look(LateTables *late, const Candidate *c)
+table_analyze_look(LateTables *late, Candidate *c)
 {
 	TimestampTz now = clock_now();
 

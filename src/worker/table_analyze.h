@@ -22,7 +22,7 @@ extern void table_analyze_partitioned(const Candidate *c, const char *reason, in
  * dead rows, if it is due by autovacuum's own thresholds, and autovacuum was
  * kept away.
  */
-extern void table_analyze_after_vacuum(const Candidate *c, int64 took_us);
+extern void table_analyze_after_vacuum(Candidate *c, int64 took_us);
 
 /* What a survey finds to be analyzed. */
 typedef struct LateTables
@@ -37,7 +37,7 @@ typedef struct LateTables
  * For a survey, in a transaction: adds the table if it is due and autovacuum
  * has not come to it for a while, or tells when it may be.
  */
-extern void table_analyze_look(LateTables *late, const Candidate *c);
+extern void table_analyze_look(LateTables *late, Candidate *c);
 
 /* Analyzes one of that list, if it is still due. */
 extern void table_analyze_late(DecisionKey key);

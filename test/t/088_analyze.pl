@@ -98,6 +98,7 @@ $node->safe_psql('postgres', <<'END');
 CREATE TABLE empty (i int);
 CREATE TABLE unknown_read AS SELECT i FROM generate_series(1, 40) i;
 CREATE TABLE unknown_unread AS SELECT i FROM generate_series(1, 40) i;
+CREATE TABLE unknown_own WITH (autovacuum_vacuum_threshold = 30) AS SELECT i FROM generate_series(1, 20) i;
 CHECKPOINT;
 END
 rounds($node, 20);
@@ -108,8 +109,8 @@ $node->stop('immediate');
 $node->start;
 $node->safe_psql('postgres', 'SELECT count(*) FROM unknown_read');
 poll_ok($node, "SELECT count(*) = 1 $done relname = '$_' AND command = 'ANALYZE' AND reason = 'no statistics'", "$_: rows that nobody has counted are analyzed")
-	for qw(unknown_read unknown_unread);
-is(sql($node, q{SELECT count(*) FROM pg_stats WHERE tablename LIKE 'unknown%'}), 2, '... and have statistics');
+	for qw(unknown_read unknown_unread unknown_own);
+is(sql($node, q{SELECT count(*) FROM pg_stats WHERE tablename LIKE 'unknown%'}), 3, '... and have statistics');
 is(sql($node, q{SELECT count(*) FROM sweep.runs WHERE relname = 'empty'}), 0, 'a table without rows is not');
 
 $node->stop;
