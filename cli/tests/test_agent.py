@@ -21,12 +21,13 @@ from pgsweep.agent.act import DONE, FAILED, LOST, Act, Outcome
 from pgsweep.agent.loop import Agent
 from pgsweep.agent.needs import Known, Moment, Parent, Right
 from pgsweep.agent.password import PasswordCommand
-from pgsweep.agent.rebuilds import Indexes, Leftover, Rebuilt, Room, Use
+from pgsweep.agent.rebuilds import Leftover, Place, Rebuilt, Room, Use
 from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Size, Store
 from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.findings.core.tables import judge
-from pgsweep.model.bloat import IndexFacts
+from pgsweep.model.bloat import HeapFacts, IndexFacts
+from pgsweep.output.web import growth_plots
 from pgsweep.source.db import Target
 
 NOW = 1_800_000_000.0
@@ -222,9 +223,9 @@ INDEX = replace(test_bloat.INDEX, pages=30_000)
 PLENTY = Room(disk=1 << 40, databases=1 << 30)
 
 
-def where(use: Use | None = None, room: Room = PLENTY) -> Indexes:
+def where(use: Use | None = None, room: Room = PLENTY) -> Place:
     uses = {} if use is None else {16390: use}
-    return Indexes("db", NOW, BLOCK, room, uses)
+    return Place("db", NOW, BLOCK, room, uses)
 
 
 def rebuilt(index: IndexFacts = INDEX, use: Use | None = None, **given: Any) -> Act | None:
@@ -296,12 +297,55 @@ def test_what_would_be_back_in_a_week_is_left() -> None:
 def test_the_error_of_the_estimate_is_known_from_the_last_rebuild() -> None:
     # It came out twice as large as estimated, and so it will again.
     last = Rebuilt(NOW - 30 * DAY, True, 1000, 2000)
-    assert rebuilds.content_of(INDEX, Use(rebuilt=last), BLOCK)[1] == pytest.approx(
-        2 * 2745 * BLOCK, rel=0.02
-    )
+    assert rebuilds.content_of(500, Use(rebuilt=last)) == (1000, 1000)
+    assert rebuilds.content_of(500, Use()) == (500, 700)
     assert rebuilt(replace(INDEX, pages=6_500), Use(rebuilt=last)) is None
     exact = replace(last, size=1000)
     assert rebuilt(replace(INDEX, pages=4_000), Use(rebuilt=exact)) is not None
+
+
+TABLE = replace(test_bloat.TABLE, pages=60_000, index_pages=3_000)
+
+
+def rewritten(table: HeapFacts = TABLE, use: Use | None = None, room: Room = PLENTY) -> Act | None:
+    uses = {} if use is None else {table.relid: use}
+    found = list(rebuilds.rewrites([table], Place("db", NOW, BLOCK, room, uses)))
+    return found[0] if found else None
+
+
+def test_a_bloated_table_is_rewritten_with_its_indexes() -> None:
+    act = rewritten()
+    assert act is not None
+    assert act.statement == "REPACK (CONCURRENTLY) public.t"
+    assert (act.kind, act.relid, act.table_relid) == ("repack", 16384, 16384)
+    assert act.content is not None
+    # It reads the table, and writes table and indexes, and that in WAL.
+    assert act.cost == (60_000 + 2 * 3_000) * BLOCK + 2 * act.content
+    assert act.waits_for_window
+    takes = act.content + 3_000 * BLOCK
+    assert rewritten(room=Room(round(takes * 2), 1 << 30)) is None
+    assert rewritten(room=Room(round(takes * 2.5), 1 << 30)) is not None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"pages": 9_000},
+        {"is_keyed": False},
+        {"is_catalog": True},
+        {"schemaname": "repack"},
+        {"table_rows": -1},
+        {"index_pages": 10_000_000},  # to build 80 GB of indexes for 400 MB does not pay
+    ],
+)
+def test_a_table_that_is_not_rewritten(given: dict[str, Any]) -> None:
+    assert rewritten(replace(TABLE, **given)) is None
+
+
+def test_a_table_is_not_rewritten_twice_in_a_week() -> None:
+    last = Rebuilt(NOW - 6 * DAY, True, 1000, 1000)
+    assert rewritten(use=Use(rebuilt=last)) is None
+    assert rewritten(use=Use(rebuilt=replace(last, ended=NOW - 8 * DAY))) is not None
 
 
 def test_leftovers() -> None:
@@ -397,6 +441,22 @@ def test_sizes_follow_an_index_that_is_rebuilt(store: Store) -> None:
     found = store.uses("s", "db")[20000].rebuilt
     assert found is not None
     assert found.done
+
+
+def test_how_a_relation_has_grown_is_drawn_with_its_rebuilds(store: Store) -> None:
+    mb = 1 << 20
+    for hours, size, content in ((3, 40, None), (2, 80, 20), (1, 20, 20)):
+        measured = [Size(16390, size * mb, content and content * mb, 0), Size(7, 1, 1, 0)]
+        store.measure("s", "db", measured, NOW - hours * 3600)
+    assert growth_plots.charts(store.grown(4)) == []
+    number = store.begin("s", ACT, NOW - 2 * 3600)
+    store.end(number, Outcome(DONE, size=20 * mb), NOW - 5000)
+    store.would("s", replace(ACT, relid=8, kind="repack"), NOW, 100)  # without sizes
+    (chart,) = growth_plots.charts(store.grown(4))
+    assert chart.title == f"{ACT.name} in db"
+    assert [one.values for one in chart.series] == [(40, 80, 20, 20), (None, 20, 20, 20)]
+    assert [at.timestamp() for at in chart.marks] == [NOW - 5000]
+    assert chart.description.startswith("20 MB, about 20 MB of it content, last built anew ")
 
 
 def test_old_acts_and_sizes_are_forgotten(store: Store) -> None:

@@ -48,6 +48,7 @@ TABLE = HeapFacts(
     reloptions=None,
     is_catalog=False,
     columns=(BIGINT, TEXT),
+    is_keyed=True,
 )
 
 
@@ -154,6 +155,19 @@ def test_table_is_mended_as_the_version_can() -> None:
     assert of_table(TABLE, BLOCK, 180001).fix == "VACUUM (FULL) public.t;"
     assert "pg_repack" in of_table(TABLE, BLOCK, 180001).risk
     assert of_table(TABLE, BLOCK, 190000).fix == "REPACK (CONCURRENTLY) public.t;"
+    # A TOAST table has four chunks on a page at least. A small one is as large as it is.
+    plain = of_table(TABLE, BLOCK, 160000)
+    toasted = of_table(replace(TABLE, toast_pages=1000, toast_chunks=400), BLOCK, 160000)
+    assert (toasted.size - plain.size, toasted.content) == (
+        1000 * BLOCK,
+        (plain.content or 0) + 100 * BLOCK,
+    )
+    small = of_table(replace(TABLE, toast_pages=8, toast_chunks=-1), BLOCK, 160000)
+    assert small.wasted == plain.wasted
+    unknown = of_table(replace(TABLE, toast_pages=1000, toast_chunks=-1), BLOCK, 160000)
+    assert (unknown.content, unknown.basis) == (None, "its TOAST table was never vacuumed")
+    no_key = replace(TABLE, is_keyed=False)
+    assert of_table(no_key, BLOCK, 190000).fix == "VACUUM (FULL) public.t;"
     catalog = replace(TABLE, is_catalog=True)
     assert of_table(catalog, BLOCK, 190000).fix == "VACUUM (FULL) public.t;"
 

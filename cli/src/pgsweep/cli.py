@@ -26,7 +26,7 @@ EXIT_INTERRUPTED = 130
 
 # The commands by their panels in --help, in their order.
 PANELS = {
-    "See": ("status", "top", "progress", "runs", "tables", "queue", "bloat", "serve"),
+    "See": ("status", "top", "progress", "runs", "tables", "queue", "bloat", "serve", "mcp"),
     "Find out why": ("explain", "blockers", "doctor", "check"),
     "Steer": ("vacuum", "cancel", "hold", "snooze", "set"),
     "Try and measure": ("trial", "report", "tune"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 VACUUM, FREEZE, ANALYZE = "vacuum", "freeze", "analyze"
-REINDEX, DROP = "reindex", "drop"
-KINDS = (VACUUM, FREEZE, ANALYZE, REINDEX, DROP)
+REINDEX, REPACK, DROP = "reindex", "repack", "drop"
+KINDS = (VACUUM, FREEZE, ANALYZE, REINDEX, REPACK, DROP)
+# What writes a relation anew. It waits for a quiet moment, and is not repeated for a week.
+REBUILDS = (REINDEX, REPACK)
 
 # How an act ended, or why it did not begin.
 WOULD, RUNNING, DONE = "would", "running", "done"
@@ -48,5 +50,5 @@ class Outcome:
     detail: str = ""
     read: int | None = None
     dirtied: int | None = None
-    # bytes, of an index that was rebuilt
+    # bytes, of what was built anew
     size: int | None = None

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgsweep.agent import needs, rebuilds
+from pgsweep.agent.act import REPACK
 from pgsweep.agent.needs import Moment, Parent, Right
-from pgsweep.agent.rebuilds import Indexes, Leftover, Room
+from pgsweep.agent.rebuilds import Leftover, Place, Room
 from pgsweep.agent.store import HOUR_S, Size
 from pgsweep.base import errors
 from pgsweep.findings.bloat import of_index, of_table
@@ -107,24 +108,34 @@ class Looker:
         block: int,
         now: float,
     ) -> list[Act]:
-        """Return the rebuilds that are due. Indexes are looked at once an hour."""
+        """Return the rebuilds that are due. They are looked for once an hour."""
         hour = int(now // HOUR_S)
         seen, found = self._indexes.get(dbname, (None, []))
         if seen != hour:
             indexes = list(views.indexes(session))
             if not self._store.measured(self.server, dbname, now):
                 self._measure(session, dbname, indexes, block, now)
-            where = Indexes(
+            where = Place(
                 datname=dbname,
                 now=now,
                 block=block,
                 room=self._room(session),
                 uses=self._store.uses(self.server, dbname),
             )
-            found = list(rebuilds.acts(indexes, where))
+            found = self._rewrites(session, where)
+            rewritten = {act.relid for act in found}
+            found += [
+                act for act in rebuilds.acts(indexes, where) if act.table_relid not in rewritten
+            ]
             self._indexes[dbname] = hour, found
         # A rebuild of a table that is due for a vacuum would bring its dead rows along.
-        return [act for act in found if act.table_relid not in dirty]
+        return [act for act in found if act.kind == REPACK or act.table_relid not in dirty]
+
+    def _rewrites(self, session: Session, where: Place) -> list[Act]:
+        """Return the tables to be written anew with their indexes, where the server can."""
+        if REPACK not in self._rules.kinds or not session.dicts("agent_repacks")[0]["repacks"]:
+            return []
+        return list(rebuilds.rewrites(views.heaps(session), where))
 
     def _measure(
         self, session: Session, dbname: str, indexes: list[IndexFacts], block: int, now: float
@@ -138,7 +149,7 @@ class Looker:
             if one.pages > SMALL_PAGES
         ]
         for heap in views.heaps(session):
-            if heap.pages > SMALL_PAGES:
+            if heap.pages + heap.toast_pages > SMALL_PAGES:
                 of = of_table(heap, block, session.version_num)
                 sizes.append(Size(heap.relid, of.size, of.content, None))
         self._store.measure(self.server, dbname, sizes, now)

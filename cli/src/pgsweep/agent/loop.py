@@ -18,6 +18,7 @@ from pgsweep.agent.act import (
     FAILED,
     FREEZE,
     LOST,
+    REBUILDS,
     REINDEX,
     Outcome,
 )
@@ -228,7 +229,7 @@ class Agent:
             datetime.fromtimestamp(self._clock()).astimezone()
         ):
             return "the window is not open"
-        if act.kind != REINDEX:
+        if act.kind not in REBUILDS:
             return ""
         standbys, slots = hands.lag(home)
         if max(standbys, slots) > LAG_FIRST:
@@ -262,7 +263,7 @@ class Agent:
             how = hands.carry_out(
                 act, session, settings, ends, lambda pid: self._store.runs_as(number, pid)
             )
-            if act.kind == REINDEX and how.outcome == DONE:
+            if act.kind in REBUILDS and how.outcome == DONE:
                 how = self._rebuilt(session, act, how)
         took = time.monotonic() - began
         if how.read is not None and how.dirtied is not None:
@@ -283,16 +284,16 @@ class Agent:
         return how
 
     def _rebuilt(self, session: Session, act: Act, how: Outcome) -> Outcome:
-        """Return how a rebuild ended with the size of the new index, which has another oid."""
+        """Return how a rebuild ended with the new size. An index has another oid then."""
         wanted = {"table_relid": act.table_relid, "name": act.name}
-        for row in session.dicts("agent_index", wanted):
+        for row in session.dicts("agent_built", wanted):
             self._store.moved(self.server, act.datname, act.relid, row["relid"])
             return replace(how, size=row["pages"] * int(session.setting("block_size")))
         return how
 
     def remember_end(self, act: Act | Done, outcome: str, took: float) -> None:
         """Remember for the next look what was done to the table, and how it ended."""
-        if act.kind in (REINDEX, DROP):
+        if act.kind in (*REBUILDS, DROP):
             return
         now = self._clock()
         known = self._store.known(self.server, act.datname).get(act.relid, needs.NOTHING)

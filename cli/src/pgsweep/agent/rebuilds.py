@@ -1,4 +1,4 @@
-"""When rebuilding an index is worth what it costs, and which leftovers of one are dropped. Pure."""
+"""When building an index or a table anew is worth what it costs, and what is left of it. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pgsweep.agent.act import DROP, REINDEX, Act
+from pgsweep.agent.act import DROP, REINDEX, REPACK, Act
 from pgsweep.agent.needs import COPIES
 from pgsweep.base import text
-from pgsweep.findings.bloat import of_index
+from pgsweep.findings.bloat import REPACK_VERSION, of_index, of_table
+from pgsweep.model.bloat import HeapFacts
 
 if TYPE_CHECKING:
     from pgsweep.model.bloat import IndexFacts
@@ -35,7 +36,7 @@ METHODS = ("btree", "gin", "gist", "hash", "spgist")
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """The last time that the agent rebuilt an index, or tried to."""
+    """The last time that the agent built a relation anew, or tried to."""
 
     # seconds of the agent's clock
     ended: float
@@ -47,7 +48,7 @@ class Rebuilt:
 
 @dataclass(frozen=True)
 class Use:
-    """What is known of how an index is used and grows."""
+    """What is known of how a relation is used and grows."""
 
     # blocks that scans read from outside shared buffers, in a second
     reads_per_s: float = 0.0
@@ -79,8 +80,8 @@ class Leftover:
 
 
 @dataclass(frozen=True)
-class Indexes:
-    """The indexes of a database at a look."""
+class Place:
+    """A database at a look."""
 
     datname: str
     now: float
@@ -93,9 +94,8 @@ UNUSED = Use()
 LEAST_ROOM = 1 << 30
 
 
-def content_of(index: IndexFacts, use: Use, block: int) -> tuple[int | None, int | None]:
-    """Return the estimated content, and what it is at most, both in bytes."""
-    estimate = of_index(index, block).content
+def content_of(estimate: int | None, use: Use) -> tuple[int | None, int | None]:
+    """Return the content and what it is at most, in bytes, by what the last rebuild taught."""
     if estimate is None:
         return None, None
     last = use.rebuilt
@@ -122,51 +122,89 @@ def refresh_days(use: Use, content: int, wasted: int) -> float | None:
     return wasted / (grown / (since[-1][0] - last.ended)) / DAY_S
 
 
-def acts(found: Iterable[IndexFacts], where: Indexes) -> Iterator[Act]:
-    """Yield the rebuilds that are worth it, each with its evidence."""
+def acts(found: Iterable[IndexFacts], where: Place) -> Iterator[Act]:
+    """Yield the indexes whose rebuild is worth it, each with its evidence."""
     for index in found:
-        act = _rebuild(index, where)
-        if act is not None:
-            yield act
+        if index.method not in METHODS or not index.is_valid or index.built_by is not None:
+            continue
+        if index.is_catalog or index.is_exclusion or index.schemaname in COPIES:
+            continue
+        size = index.pages * where.block
+        estimate = of_index(index, where.block).content
+        # It reads the table.
+        gain = _gain(index.relid, size, estimate, Work(index.table_pages * where.block), where)
+        if gain is not None:
+            yield _act(gain, where, index, f"REINDEX INDEX CONCURRENTLY {index.sql_name}")
 
 
-def _rebuild(index: IndexFacts, where: Indexes) -> Act | None:
-    if index.method not in METHODS or not index.is_valid or index.built_by is not None:
+def rewrites(found: Iterable[HeapFacts], where: Place) -> Iterator[Act]:
+    """Yield the tables whose rewrite by REPACK (CONCURRENTLY) is worth it, from 19 on."""
+    for table in found:
+        if table.is_catalog or not table.is_keyed or table.schemaname in COPIES:
+            continue
+        of = of_table(table, where.block, REPACK_VERSION)
+        # It reads the table and builds all its indexes.
+        work = Work(of.size, table.index_pages * where.block)
+        gain = _gain(table.relid, of.size, of.content, work, where)
+        if gain is not None:
+            yield _act(gain, where, table, f"REPACK (CONCURRENTLY) {table.sql_name}")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What building a relation anew takes beside its content, in bytes."""
+
+    reads: int
+    writes: int = 0
+
+
+@dataclass(frozen=True)
+class _Gain:
+    """What building a relation anew gains and takes, in bytes."""
+
+    size: int
+    content: int
+    cost: int
+    saves: int
+    grown: str
+
+
+def _gain(relid: int, size: int, estimate: int | None, work: Work, where: Place) -> _Gain | None:
+    """Return what building a relation anew gains, if that is worth it and there is room."""
+    use = where.uses.get(relid, UNUSED)
+    content, at_most = content_of(estimate, use)
+    if content is None or at_most is None or not _has_rested(use, where.now):
         return None
-    if index.is_catalog or index.is_exclusion or index.schemaname in COPIES:
-        return None
-    use = where.uses.get(index.relid, UNUSED)
-    if not _has_rested(use, where.now):
-        return None
-    content, at_most = content_of(index, use, where.block)
-    if content is None or at_most is None:
-        return None
-    size = index.pages * where.block
     wasted = size - at_most
     if wasted < LEAST_BYTES or size <= BLOATED * at_most:
         return None
     days = refresh_days(use, content, wasted)
     if days is not None and days * DAY_S < LASTS_S:
         return None
-    # It reads the table, and writes the index and the same in WAL.
-    cost = index.table_pages * where.block + 2 * content
+    # What is written is written to WAL as well.
+    written = content + work.writes
+    cost = work.reads + 2 * written
     reads = use.reads_per_s * DAY_S * where.block * wasted / size
     saves = round((wasted + reads) * PAYS_BACK_DAYS)
-    if saves <= cost or not _fits(content, where.room):
+    if saves <= cost or not _fits(written, where.room):
         return None
+    return _Gain(size, content, cost, saves, _growth(use, size))
+
+
+def _act(gain: _Gain, where: Place, of: IndexFacts | HeapFacts, statement: str) -> Act:
     return Act(
-        kind=REINDEX,
+        kind=REPACK if isinstance(of, HeapFacts) else REINDEX,
         datname=where.datname,
-        relid=index.relid,
-        table_relid=index.table_relid,
-        name=f"{index.schemaname}.{index.relname}",
-        statement=f"REINDEX INDEX CONCURRENTLY {index.sql_name}",
-        reason=f"{text.size(size)} for about {text.size(content)} of content" + _growth(use, size),
-        urgency=min(9.0, saves / max(cost, 1) / PAYS_BACK_DAYS),
-        size=size,
-        content=content,
-        cost=cost,
-        saves=saves,
+        relid=of.relid,
+        table_relid=of.relid if isinstance(of, HeapFacts) else of.table_relid,
+        name=f"{of.schemaname}.{of.relname}",
+        statement=statement,
+        reason=f"{text.size(gain.size)} for about {text.size(gain.content)} of content{gain.grown}",
+        urgency=min(9.0, gain.saves / max(gain.cost, 1) / PAYS_BACK_DAYS),
+        size=gain.size,
+        content=gain.content,
+        cost=gain.cost,
+        saves=gain.saves,
     )
 
 
@@ -185,10 +223,10 @@ def _growth(use: Use, size: int) -> str:
     return f", {text.size(first)} {(use.sizes[-1][0] - since) / DAY_S:.1f} days before"
 
 
-def _fits(content: int, room: Room) -> bool:
+def _fits(written: int, room: Room) -> bool:
     if room.disk is not None:
-        return content * ROOM < room.disk
-    return content * ROOM < max(LEAST_ROOM, room.databases / 100)
+        return written * ROOM < room.disk
+    return written * ROOM < max(LEAST_ROOM, room.databases / 100)
 
 
 def drops(

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgsweep.agent.act import DONE, REINDEX, RUNNING, WOULD
+from pgsweep.agent.act import DONE, REBUILDS, REINDEX, RUNNING, WOULD
 from pgsweep.agent.needs import Known
 from pgsweep.agent.rebuilds import Rebuilt, Use
 from pgsweep.base.errors import UsageError
@@ -27,6 +27,7 @@ KEPT_S = 90 * DAY_S
 MOST_ACTS, MOST_SIZES = 100_000, 2_000_000
 BUSY_S = 10.0
 ON_A_PAGE = 100
+CHARTS_ON_A_PAGE = 4
 
 _TABLES = """
 CREATE TABLE acts (
@@ -142,11 +143,25 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Grown:
+    """How large a relation was, by the hour, and when it was built anew.
+
+    `sizes` has seconds since 1970, bytes, and the bytes of its content as far as they are known.
+    """
+
+    name: str
+    datname: str
+    sizes: tuple[tuple[float, int, int | None], ...]
+    rebuilt: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Told:
-    """What a page shows: the summary and the latest acts, as of a moment."""
+    """What a page shows: the summary, the latest acts and rebuilds, as of a moment."""
 
     summary: Summary
     acts: list[Done]
+    grown: list[Grown]
     now: float
 
 
@@ -299,7 +314,40 @@ class Store:
 
     def told(self, now: float) -> Told:
         """Return what a page shows."""
-        return Told(self.summary(now), self.history(ON_A_PAGE), now)
+        return Told(self.summary(now), self.history(ON_A_PAGE), self.grown(CHARTS_ON_A_PAGE), now)
+
+    def grown(self, limit: int) -> list[Grown]:
+        """Return how those have grown that were, or would have been, built anew last."""
+        found = self._rows(
+            "SELECT server, datname, relid, name, max(began) AS last FROM acts"
+            " WHERE kind IN (?, ?) GROUP BY server, datname, relid ORDER BY last DESC LIMIT ?",
+            *REBUILDS,
+            limit,
+        )
+        relations = []
+        for row in found:
+            where = row["server"], row["datname"], row["relid"]
+            sizes = self._rows(
+                "SELECT hour, bytes, content FROM sizes"
+                " WHERE server = ? AND datname = ? AND relid = ? ORDER BY hour",
+                *where,
+            )
+            done = self._rows(
+                "SELECT ended FROM acts WHERE server = ? AND datname = ? AND relid = ?"
+                " AND kind IN (?, ?) AND outcome = ? ORDER BY ended",
+                *where,
+                *REBUILDS,
+                DONE,
+            )
+            relations.append(
+                Grown(
+                    row["name"],
+                    row["datname"],
+                    tuple((one["hour"] * HOUR_S, one["bytes"], one["content"]) for one in sizes),
+                    tuple(one["ended"] for one in done),
+                )
+            )
+        return relations
 
     def bloat(self) -> list[Wasted]:
         """Return what rebuilds would give back in each database."""
@@ -386,7 +434,7 @@ class Store:
             )
 
     def uses(self, server: str, datname: str) -> dict[int, Use]:
-        """Return how the indexes of a database grow, are used and were rebuilt."""
+        """Return how the relations of a database grow, are used and were built anew."""
         sizes: dict[int, list[sqlite3.Row]] = {}
         for row in self._rows(
             "SELECT relid, hour, bytes, reads FROM sizes WHERE server = ? AND datname = ?"
@@ -397,11 +445,11 @@ class Store:
             sizes.setdefault(row["relid"], []).append(row)
         rebuilt: dict[int, Rebuilt] = {}
         for row in self._rows(
-            "SELECT * FROM acts WHERE server = ? AND datname = ? AND kind = ? AND ended IS NOT NULL"
-            " AND outcome <> ? ORDER BY ended",
+            "SELECT * FROM acts WHERE server = ? AND datname = ? AND kind IN (?, ?)"
+            " AND ended IS NOT NULL AND outcome <> ? ORDER BY ended",
             server,
             datname,
-            REINDEX,
+            *REBUILDS,
             WOULD,
         ):
             done = row["outcome"] == DONE

@@ -71,7 +71,7 @@ def agent(
         typer.Option(
             "--without",
             metavar="ACT",
-            help="Never do this: vacuum, freeze, analyze, reindex or drop. May be repeated.",
+            help=f"Never do this: {', '.join(KINDS[:-1])} or {KINDS[-1]}. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -149,8 +149,8 @@ def agent(
     """Look after servers by plain connections, until SIGTERM or Ctrl-C. It needs no extension.
 
     It vacuums, freezes and analyzes tables to which autovacuum does not come, and rebuilds bloated
-    indexes where that pays back within a month. Whoever waits for it gets the lock. Without --act
-    it only says what it would do.
+    indexes, and from 19 on tables, where that pays back within a month. Whoever waits for it gets
+    the lock. Without --act it only says what it would do.
     """
     if ctx.invoked_subcommand is not None:
         if given_before(ctx):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pgsweep.base import text
-from pgsweep.findings.content import heap_pages, index_pages
+from pgsweep.findings.content import index_pages, table_pages
 from pgsweep.model.bloat import Bloat
 from pgsweep.model.compute import described, held_for, is_old
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pgsweep.model import Blocker
     from pgsweep.model.bloat import HeapFacts, IndexFacts
 
-REPACK = 190000
+REPACK_VERSION = 190000
 TABLE = "table"
 # What REINDEX CONCURRENTLY leaves behind when it fails.
 LEFTOVERS = ("_ccnew", "_ccold")
@@ -49,7 +49,7 @@ def _index_fix(index: IndexFacts, content: int | None) -> tuple[str, str]:
 
 
 def _table_fix(table: HeapFacts, version_num: int) -> tuple[str, str]:
-    if not table.is_catalog and version_num >= REPACK:
+    if table.is_keyed and not table.is_catalog and version_num >= REPACK_VERSION:
         return (
             f"REPACK (CONCURRENTLY) {table.sql_name};",
             "Writes the table and its indexes anew, and as much WAL. Its end locks the table.",
@@ -67,9 +67,8 @@ def _bloat(
     content: int | None,
     basis: str,
     fix: tuple[str, str],
-    block: int,
+    size: int,
 ) -> Bloat:
-    size = facts.pages * block
     content = None if content is None else min(content, size)
     return Bloat(
         schemaname=facts.schemaname,
@@ -94,15 +93,17 @@ def of_index(index: IndexFacts, block: int) -> Bloat:
     elif not index.is_valid:
         content, basis = 0, "it is invalid"
     fix = _index_fix(index, content)
-    return _bloat(index, index.table_relname, index.method, content, basis, fix, block)
+    size = index.pages * block
+    return _bloat(index, index.table_relname, index.method, content, basis, fix, size)
 
 
 def of_table(table: HeapFacts, block: int, version_num: int) -> Bloat:
-    """Return how large a table is and would be, without its indexes and TOAST table."""
-    pages, basis = heap_pages(table, block)
+    """Return how large a table is and would be with its TOAST table, without its indexes."""
+    pages, basis = table_pages(table, block)
     content = None if pages is None else int(pages) * block
     fix = _table_fix(table, version_num)
-    return _bloat(table, "", TABLE, content, basis, fix, block)
+    size = (table.pages + table.toast_pages) * block
+    return _bloat(table, "", TABLE, content, basis, fix, size)
 
 
 def horizon_note(blockers: Sequence[Blocker], dbname: str, now: datetime) -> tuple[str, ...]:

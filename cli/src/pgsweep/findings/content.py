@@ -37,6 +37,8 @@ SAMPLE = 200
 # How full pages become that split in the order of insertion, measured.
 GIN_ENTRY_FILL, GIN_POSTING_FILL = 0.62, 0.95
 GIST_FILL, SPGIST_FILL = 0.68, 0.60
+# EXTERN_TUPLES_PER_PAGE (access/heaptoast.h)
+CHUNKS_PER_PAGE = 4
 
 
 def _aligned(value: float, to: int = 8) -> int:
@@ -315,6 +317,21 @@ def index_pages(index: IndexFacts, block: int) -> tuple[float | None, str]:
     if pages is None:
         return None, f"nothing tells how large the content of such a {index.method} index is"
     return pages, "estimate"
+
+
+def table_pages(table: HeapFacts, block: int) -> tuple[float | None, str]:
+    """Return the pages of the table and its TOAST table if they were written anew.
+
+    Of TOAST it is the most that its chunks can take: the last one of a value is smaller.
+    """
+    pages, basis = heap_pages(table, block)
+    if pages is None:
+        return None, basis
+    if table.toast_pages <= SMALL_PAGES:
+        return pages + table.toast_pages, basis
+    if table.toast_chunks < 0:
+        return None, "its TOAST table was never vacuumed"
+    return pages + math.ceil(table.toast_chunks / CHUNKS_PER_PAGE), "estimate"
 
 
 def heap_pages(table: HeapFacts, block: int) -> tuple[float | None, str]:

@@ -80,6 +80,13 @@ class HeapFacts:
     reloptions: list[str] | None
     is_catalog: bool
     columns: tuple[ColumnFacts, ...]
+    # Of its TOAST table, as of the last VACUUM. Negative chunks: not known.
+    toast_pages: int = 0
+    toast_chunks: float = 0
+    # of all its indexes
+    index_pages: int = 0
+    # It has the key that REPACK (CONCURRENTLY) needs.
+    is_keyed: bool = False
 
 
 @dataclass(frozen=True)

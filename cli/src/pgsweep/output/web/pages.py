@@ -15,7 +15,7 @@ from pgsweep.findings import sources
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import compute
 from pgsweep.output.report import charts, live_model, live_page, live_plots
-from pgsweep.output.web import diary_plots, views
+from pgsweep.output.web import diary_plots, growth_plots, views
 from pgsweep.output.web.desk import BusyError
 from pgsweep.output.web.diary import Diary
 from pgsweep.output.web.diary_plots import Notes
@@ -187,7 +187,12 @@ class Pages(Frame):
 
     async def _acts(self, _: Request, _patience_s: float) -> Values:
         assert self._agent is not None
-        return {"agent": views.agent(self._agent())}
+        told = self._agent()
+        return {
+            "agent": views.agent(told),
+            "plots": growth_plots.charts(told.grown),
+            "drawn": charts.drawn(),
+        }
 
     async def _day(self, request: Request, patience_s: float) -> Values:
         wanted = past_date(request.query_params.get("of"))
