@@ -395,6 +395,8 @@ go_through(Run *run, const SimulateHour *hour, double end)
 static void
 begin_hour(Run *run, int hour, double seconds)
 {
+	double		new_pages_s = 0;
+
 	for (int i = 0; i < run->s->tables_count; i++)
 	{
 		SimulateTable *t = &run->s->tables[i];
@@ -403,6 +405,13 @@ begin_hour(Run *run, int hour, double seconds)
 		simulate_table_hour(t, hour, seconds, run->second_half);
 		t->state.dead_area = 0;
 		t->state.dead_most = t->state.dead + t->state.dead_hot;
+		new_pages_s += simulate_table_new_pages_s(t);
+	}
+	for (int i = 0; i < run->s->tables_count; i++)
+	{
+		SimulateTable *t = &run->s->tables[i];
+
+		t->state.fit_share = new_pages_s > 0 ? simulate_table_new_pages_s(t) / new_pages_s : 0;
 		if (!t->state.busy)
 			run->s->next_at[i] = look_after(run, simulate_table_next(t, run->rules, run->now));
 	}

@@ -108,6 +108,9 @@ typedef struct SimulateState
 	double		frozen_pages;
 	bool		eager;
 	int			costly;
+	VacuumLeft	left;
+	double		fit_share;		/* its part of the new pages of all tables, in
+								 * this hour */
 	double		not_before;
 	double		follow_at;
 

@@ -9,6 +9,8 @@
  */
 #include "simulate.h"
 
+#include <math.h>
+
 #include "simulate_table.h"
 
 /* With fewer HOT-updated rows nothing is learned of how many are pruned. */
@@ -76,6 +78,9 @@ learn_hot_kept(const SimulateTable *t, const Hours *h)
  * ----
  */
 
+/* So many vacuums of an hour are gone through one by one.  The others are like the last. */
+#define EACH_LIMIT		100
+
 /* What was done since the hour of the last vacuums. */
 typedef struct Done
 {
@@ -99,34 +104,52 @@ add_done(Done *done, const SimulateTable *t, const SimulateActivity *a, const Si
 }
 
 /*
- * The vacuums of an hour have shared what was done since the hour of the ones
- * before them.
+ * The vacuums of an hour, which have shared what was done since the hour of
+ * those before them.
  */
+static VacuumCost
+cost_of_hour(const SimulateTable *t, const SimulateActivity *a, const Done *done, double cold, VacuumLeft *left)
+{
+	VacuumCost	sum = {0};
+	double		made = 0;
+
+	while (made < a->runs)
+	{
+		VacuumWork	w = simulate_table_work(t, a->live, cold);
+		double		times = made < EACH_LIMIT ? fmin(1, a->runs - made) : a->runs - made;
+		VacuumCost	cost;
+
+		w.changed = done->changed / a->runs;
+		w.added = done->added / a->runs;
+		w.dead = done->dead / a->runs;
+		w.young = done->young / a->runs;
+		w.seconds = done->seconds / a->runs;
+		cost = vacuum_cost_after(&w, left, t->own_inserts, cold);
+		vacuum_cost_add(&sum, &cost, times);
+		made += times;
+	}
+	return sum;
+}
+
 static Lesson
 lesson_of(const SimulateTable *t, const Hours *h, double cold)
 {
 	Lesson		lesson = {{0}};
 	Done		done = {0};
+	VacuumLeft	left = {0};
 
 	for (int i = 0; i < t->activities; i++)
 	{
 		const SimulateActivity *a = &t->activity[i];
+		VacuumCost	cost;
 
 		add_done(&done, t, a, h->hours);
 		if (a->runs <= 0)
 			continue;
+		cost = cost_of_hour(t, a, &done, cold, &left);
 		if (teaches(h, a))
 		{
-			VacuumWork	w = simulate_table_work(t, a->live, cold);
-			VacuumCost	cost;
-
-			w.changed = done.changed / a->runs;
-			w.added = done.added / a->runs;
-			w.dead = done.dead / a->runs;
-			w.young = done.young / a->runs;
-			w.seconds = done.seconds / a->runs;
-			cost = vacuum_cost(&w);
-			vacuum_cost_add(&lesson.modelled, &cost, a->runs);
+			vacuum_cost_add(&lesson.modelled, &cost, 1);
 			vacuum_cost_add(&lesson.made, &a->made, 1);
 			lesson.runs += a->runs;
 		}

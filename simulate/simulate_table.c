@@ -128,6 +128,23 @@ know_sizes(SimulateTable *t)
 	t->state.known_pages = pages_with(t, t->state.live);
 }
 
+/*
+ * New pages of all tables together fit the part of the cache that they may
+ * take (see insert_fit_pages()).  Here each table has the part that it has of
+ * all new pages, whatever its vacuums cost.
+ */
+static void
+fit_cache(const SimulateTable *t, Due *d)
+{
+	double		part = t->inserts.cache_fraction * t->inserts.buffers;
+	double		fit = later(part * t->state.fit_share, INSERT_EARLY_PAGES) * d->table.rows_per_page;
+
+	if (part <= 0 || t->state.fit_share <= 0 || d->inserts.due < 0)
+		return;
+	d->inserts.due = earlier(d->inserts.due, fit);
+	d->inserts.follow = d->inserts.follow < 0 ? fit : earlier(d->inserts.follow, fit);
+}
+
 static Due
 due_now(const SimulateTable *t, const SimulateRules *r)
 {
@@ -147,7 +164,9 @@ due_now(const SimulateTable *t, const SimulateRules *r)
 	d.table.rows_per_page = rows_per_page(t, live);
 	d.table.core = d.thresholds.insert;
 	d.table.costly = s->costly;
+	d.table.old_read = s->left.read;
 	d.inserts = insert_thresholds(&t->inserts, &d.table);
+	fit_cache(t, &d);
 	d.thresholds.insert = d.inserts.due;
 	return d;
 }
@@ -315,6 +334,12 @@ simulate_table_hour(SimulateTable *t, int hour, double seconds, bool second_half
 	s->added_s = simulate_added(a) / seconds;
 }
 
+double
+simulate_table_new_pages_s(const SimulateTable *t)
+{
+	return t->own_inserts ? t->state.inserted_s / rows_per_page(t, t->state.live) : 0;
+}
+
 void
 simulate_table_advance(SimulateTable *t, double now)
 {
@@ -352,7 +377,9 @@ simulate_table_vacuum_begin(SimulateTable *t, const SimulateRules *r, bool secon
 	w.seconds = s->at - s->vacuumed_at;
 	if (r->write_s > 0)
 		w.write_s = r->write_s;
-	return vacuum_cost_correct(vacuum_cost(&w), &t->learned[second_half].cost);
+	return vacuum_cost_correct(vacuum_cost_after(&w, &s->left, r->act && t->own_inserts && s->due != SIMULATE_DUE_DEAD,
+												 t->learned[second_half].cost.read),
+							   &t->learned[second_half].cost);
 }
 
 /*

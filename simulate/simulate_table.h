@@ -64,6 +64,9 @@ extern void simulate_table_begin(SimulateTable *t, const SimulateRules *r, doubl
  */
 extern void simulate_table_hour(SimulateTable *t, int hour, double seconds, bool second_half);
 
+/* Pages that it fills in a second, if pg_sweep's own rules for inserted rows hold. */
+extern double simulate_table_new_pages_s(const SimulateTable *t);
+
 /* Brings what is counted up to that time. */
 extern void simulate_table_advance(SimulateTable *t, double now);
 

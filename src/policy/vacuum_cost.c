@@ -89,6 +89,7 @@ vacuum_cost(const VacuumWork *w)
 	double		old_dead = clamp(w->dead - w->young, 0, w->dead);
 	double		strewn;
 	double		filled;
+	double		scattered;
 	double		with_dead;
 
 	if (w->pages <= 0)
@@ -97,14 +98,17 @@ vacuum_cost(const VacuumWork *w)
 	/* rows that are changed lie anywhere, while new ones fill page after page */
 	strewn = clamp(trial_pages_hit(w->changed, w->pages), 0, w->pages);
 	filled = clamp(fmax(w->added, w->young) / per_page, 0, w->pages - strewn);
-	with_dead = clamp(trial_pages_hit(old_dead, w->pages) + w->young / per_page, 0, w->pages);
-	cost.scanned = clamp(strewn + filled + w->pages * trial_share_between(strewn / w->pages), 0, w->pages);
+	scattered = trial_pages_hit(w->changed + w->left, w->pages);
+	with_dead = clamp(trial_pages_hit(old_dead + w->left, w->pages) + w->young / per_page, 0, w->pages);
+	cost.scanned = clamp(scattered + filled + w->pages * trial_share_between(scattered / w->pages), 0, w->pages);
 	cost.read = cost.scanned;
 	cost.dirtied = pages_dirtied(w, w->changed, w->pages) + filled_dirtied(w, filled) + maps_dirtied(w);
 	cost.touched = strewn + filled + TRIAL_MAP_PAGES;
-	if (w->indexes > 0 && w->dead >= 1 && with_dead >= TRIAL_BYPASS_SHARE * w->pages)
+	cost.indexes = w->indexes > 0 && w->dead + w->left >= 1 &&
+		(w->all_indexes || with_dead >= TRIAL_BYPASS_SHARE * w->pages);
+	if (cost.indexes)
 	{
-		add_indexes(&cost, w, old_dead, per_page);
+		add_indexes(&cost, w, old_dead + w->left, per_page);
 		/* the second pass finds in memory what fits into the ring */
 		if (with_dead > TRIAL_RING_PAGES)
 		{
@@ -114,6 +118,27 @@ vacuum_cost(const VacuumWork *w)
 		}
 	}
 	cost.seconds += cost.scanned * SCANNED_PAGE_S + (cost.read + cost.dirtied) * IO_PAGE_S;
+	return cost;
+}
+
+VacuumCost
+vacuum_cost_after(VacuumWork *w, VacuumLeft *left, bool own_inserts, double read)
+{
+	VacuumCost	cost;
+	VacuumLeft	none = {0};
+
+	w->left = left->rows;
+	w->all_indexes = own_inserts && left->read_again > 0 && left->read_again >= w->index_pages;
+	cost = vacuum_cost(w);
+	if (cost.indexes || w->indexes <= 0)
+	{
+		none.read = left->read;
+		*left = none;
+		return cost;
+	}
+	left->rows += clamp(w->dead - w->young, 0, w->dead);
+	left->read = fmax(cost.read * read - cost.dirtied, 0);
+	left->read_again += own_inserts ? left->read : 0;
 	return cost;
 }
 

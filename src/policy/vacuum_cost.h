@@ -38,6 +38,9 @@ typedef struct VacuumWork
 	double		dead;			/* rows that have left index entries */
 	double		young;			/* of these, rows that were added and deleted
 								 * in that time, and are not among changed */
+	double		left;			/* dead rows whose index entries the last
+								 * vacuums have left */
+	bool		all_indexes;	/* they are vacuumed in any case */
 	double		seconds;		/* in which all that has happened */
 	double		write_s;		/* between two writes of a page (0: not known,
 								 * then none is dirty) */
@@ -51,9 +54,28 @@ typedef struct VacuumCost
 	double		dirtied;		/* likewise */
 	double		touched;		/* pages that it would dirty if all were clean */
 	double		seconds;		/* if nothing limits it */
+	bool		indexes;		/* they are vacuumed */
 } VacuumCost;
 
 extern VacuumCost vacuum_cost(const VacuumWork *work);
+
+/*
+ * What vacuums leave that leave the indexes out.  The pages with these rows
+ * are read again by the next one.
+ */
+typedef struct VacuumLeft
+{
+	double		rows;
+	double		read;			/* old pages that the last one has read */
+	double		read_again;		/* and all since the indexes were vacuumed */
+} VacuumLeft;
+
+/*
+ * The same after those vacuums, and what this one leaves.  If it is due by
+ * inserted rows, by pg_sweep's own rules, it vacuums the indexes once so many
+ * pages were read again.  A page that is read costs as much as `read` tells.
+ */
+extern VacuumCost vacuum_cost_after(VacuumWork *work, VacuumLeft *left, bool own_inserts, double read);
 
 /* Factors.  They are 1 where nothing was learned. */
 typedef struct VacuumCorrection

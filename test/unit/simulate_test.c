@@ -415,6 +415,45 @@ test_late(void)
 	free(w);
 }
 
+/*
+ * Beside updates each vacuum reads old pages, and costs more than it saves.
+ * All the same it comes before new pages fill their part of the cache, and
+ * sooner where several tables share that.
+ */
+static void
+test_beside_updates(void)
+{
+	double		most[2];
+
+	for (int several = 0; several < 2; several++)
+	{
+		World	   *w = world(1 + 3 * several, 6);
+
+		for (int i = 0; i < w->s.tables_count; i++)
+		{
+			SimulateTable *t = &w->tables[i];
+
+			follow(t);
+			t->inserts.buffers = 2048;
+			t->rows = 900000;
+			t->pages = 18000;
+			t->index_pages = 2500;
+			for (int h = 0; h < 6; h++)
+			{
+				w->activity[i][h].live = 150000.0 * (h + 1);
+				w->activity[i][h].inserted = 150000;
+				w->activity[i][h].updated = 600;
+			}
+		}
+		simulate(&w->s);
+		/* 3,000 pages an hour, and 512 may wait */
+		most[several] = 6 * 3000 / w->tables[0].sum.vacuums;
+		tap_ok(most[several] <= 512, "beside updates", "new pages fit into the cache");
+		free(w);
+	}
+	tap_ok(most[1] < 0.6 * most[0], "several such tables", "share it");
+}
+
 static void
 test_inserts(void)
 {
@@ -852,6 +891,7 @@ main(void)
 	test_catalogs();
 	test_inserts();
 	test_late();
+	test_beside_updates();
 	test_inserts_end();
 	test_empty();
 	test_overflow();

@@ -119,6 +119,41 @@ test_dirty(void)
 	tap_is_double(vacuum_cost(&w).dirtied, cold.dirtied, "nothing in memory", "all are dirtied, whenever that is");
 }
 
+/* Dead rows whose entries are left are met again, until the indexes are vacuumed. */
+static void
+test_left(void)
+{
+	VacuumLeft	left = {0};
+	VacuumWork	w = updated(100);
+	VacuumCost	first = vacuum_cost_after(&w, &left, true, 1);
+	VacuumCost	second;
+	int			runs = 1;
+
+	tap_ok(!first.indexes, "dead rows on few pages", "leave the indexes out");
+	tap_is_double(left.rows, 100, "dead rows on few pages", "and are left");
+	tap_is_double(left.read_again, first.read - first.dirtied, "old pages", "will be read again");
+	second = vacuum_cost_after(&w, &left, true, 1);
+	tap_ok(second.scanned > 1.5 * first.scanned, "the next vacuum", "reads those of the first as well");
+	tap_is_double(second.dirtied, first.dirtied, "the next vacuum", "but changes nothing there");
+	while (!second.indexes && runs++ < 100)
+		second = vacuum_cost_after(&w, &left, true, 1);
+	tap_ok(second.indexes, "in the end", "the indexes are vacuumed");
+	tap_ok(w.all_indexes, "in the end", "because as many pages were read again");
+	tap_ok(left.rows == 0 && left.read_again == 0, "after that", "nothing is left");
+
+	/* autovacuum goes by the pages with dead items alone */
+	runs = 0;
+	do
+		second = vacuum_cost_after(&w, &left, false, 1);
+	while (!second.indexes && runs++ < 1000);
+	tap_ok(second.indexes && !w.all_indexes, "autovacuum", "comes to it by their number");
+	tap_ok(runs >= 3, "autovacuum", "later");
+
+	w.indexes = 0;
+	(void) vacuum_cost_after(&w, &left, true, 1);
+	tap_is_double(left.rows, 0, "without an index", "nothing is left");
+}
+
 /* Rows that die young lie where the last ones were added. */
 static void
 test_young(void)
@@ -224,6 +259,7 @@ main(void)
 	test_bypass();
 	test_inserts();
 	test_dirty();
+	test_left();
 	test_young();
 	test_learning();
 	test_otherwise();

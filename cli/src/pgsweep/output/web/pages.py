@@ -84,7 +84,7 @@ class Pages(Frame):
         agent = (
             []
             if self._agent is None
-            else [Route("/agent", self._page("agent.html.j2", self._acts, 5))]
+            else [Route("/agent", self._page("agent.html.j2", self._acts, 60))]
         )
         return [
             *agent,
