@@ -18,9 +18,12 @@ import psycopg
 import pytest
 
 from conftest import Pgsweep, needs_extension, until
+from pgsweep.agent import crew
 from pgsweep.agent.loop import LOGGER, Agent
 from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import Store
+from pgsweep.fleet import providers
+from pgsweep.source.db import Target
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
 
 pytestmark = pytest.mark.server
@@ -116,6 +119,15 @@ def session(server: ThrowawayServer) -> psycopg.Connection[Any]:
     return psycopg.connect(
         host=str(server.folder), port=server.port, user="postgres", dbname="shop", autocommit=True
     )
+
+
+def page(url: str) -> str:
+    """Return what is answered, or nothing while nobody answers."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as found:
+            return str(found.read().decode())
+    except OSError:
+        return ""
 
 
 def test_it_says_what_it_would_do_and_does_it(
@@ -306,19 +318,14 @@ def test_it_answers_over_http(shop: ThrowawayServer, tmp_path: Path) -> None:
     given = [one for one in words(shop, tmp_path / "agent.db") if one != "--once"]
     command = [sys.executable, "-m", "pgsweep", *given, "--listen", f"127.0.0.1:{port}"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as one:
-        url = f"http://127.0.0.1:{port}/"
 
         def answer(path: str) -> str:
-            try:
-                with urllib.request.urlopen(url + path, timeout=10) as found:
-                    return str(found.read().decode())
-            except OSError:
-                return ""
+            return page(f"http://127.0.0.1:{port}/{path}")
 
-        page = until(lambda: "pgsweep_agent_last_look" in answer("metrics") and answer("metrics"))
-        assert 'act="reindex",outcome="would"' in page
-        assert 'pgsweep_agent_bloat_bytes{datname="shop"' in page
-        assert "pgsweep_up 1.0" in page
+        told = until(lambda: "pgsweep_agent_last_look" in answer("metrics") and answer("metrics"))
+        assert 'act="reindex",outcome="would"' in told
+        assert 'pgsweep_agent_bloat_bytes{datname="shop"' in told
+        assert "pgsweep_up 1.0" in told
         assert "<html" in answer("")
         shown = until(lambda: "<table" in answer("agent") and answer("agent"))
         assert "public.q_pkey" in shown
@@ -326,6 +333,36 @@ def test_it_answers_over_http(shop: ThrowawayServer, tmp_path: Path) -> None:
         until(lambda: "public.q_pkey" in answer("bloat"))
         one.terminate()
         one.communicate(timeout=60)
+    assert one.returncode == 0
+
+
+def test_a_password_that_a_command_prints(
+    pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    script = tmp_path / "token"
+    script.write_text("#!/bin/sh\necho token\n")
+    script.chmod(0o755)
+    shop.psql("postgres", f"ALTER ROLE {AGENT} PASSWORD 'token'")
+    rules = shop.folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all {AGENT} scram-sha-256\n{before}")
+    try:
+        shop.psql("postgres", "SELECT pg_reload_conf()")
+        state = tmp_path / "agent.db"
+        until(lambda: "password" in pgsweep(*words(shop, state)).err)
+        given = ("--password-command", str(script))
+        result = pgsweep(*words(shop, state, "--act", *given))
+        assert result.code == 0, result.err
+        assert "done" in {row["outcome"] for row in acts(pgsweep, state)}
+        port = free_port()
+        line = [one for one in words(shop, state, *given) if one != "--once"]
+        command = [sys.executable, "-m", "pgsweep", *line, "--listen", f"127.0.0.1:{port}"]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as one:
+            until(lambda: "public.q" in page(f"http://127.0.0.1:{port}/bloat"))
+            one.terminate()
+    finally:
+        rules.write_text(before)
+        shop.psql("postgres", "SELECT pg_reload_conf()")
     assert one.returncode == 0
 
 
@@ -375,6 +412,36 @@ def test_a_fleet(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path) -> Non
     problems = {one["name"]: one["problem"] for one in status.json()["servers"]}
     assert problems["here"] == ""
     assert "No such file" in problems["gone"]
+
+
+def test_who_has_left_a_fleet_is_left_alone(
+    shop: ThrowawayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "ROSTER_S", 0.1)
+    head = f'dbname = "shop"\nuser = "{AGENT}"\n'
+    node = '[[nodes]]\nname = "{}"\nhost = "{}"\nport = {}\n'
+    here = node.format("here", shop.folder, shop.port)
+    file = tmp_path / "fleet.toml"
+    file.write_text(head + here + node.format("gone", tmp_path, 1))
+
+    def names() -> set[str]:
+        return {one.name for one in threading.enumerate() if one.name.startswith("agent of ")}
+
+    stop = threading.Event()
+    store = Store(tmp_path / "agent.db")
+    one = crew.Crew(store, Rules(), stop)
+    choice = providers.Choice(file=str(file))
+    thread = threading.Thread(target=one.look_after, args=(Target(), choice, 5.0, False))
+    thread.start()
+    try:
+        until(lambda: names() == {"agent of here", "agent of gone"})
+        file.write_text(head + here)
+        until(lambda: names() == {"agent of here"})
+    finally:
+        stop.set()
+        thread.join(60)
+    assert names() == set()
+    store.close()
 
 
 def test_a_database_that_nobody_may_enter(

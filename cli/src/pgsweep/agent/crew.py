@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pgsweep.agent.loop import LOGGER, Agent
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 # Who is there is asked again after so long.
 ROSTER_S = 60.0
+JOIN_S = 0.5
+
+# Where a node is: host, port and service
+Where = tuple["str | None", "int | None", "str | None"]
+
+
+@dataclass(frozen=True)
+class Hand:
+    """Who looks after a node, and what ends that."""
+
+    thread: threading.Thread
+    stop: threading.Event
 
 
 class Crew:
@@ -37,7 +50,7 @@ class Crew:
         self._store = store
         self._rules = rules
         self._stop = stop
-        self._at_work: dict[tuple[str | None, int | None, str | None], threading.Thread] = {}
+        self._at_work: dict[Where, Hand] = {}
 
     def look_after(self, target: Target, choice: Choice | None, deadline: float, once: bool) -> int:
         """Look after one server, or all nodes of a fleet that take writes. Return the exit code."""
@@ -48,7 +61,7 @@ class Crew:
         return 0
 
     def _look_after_one(self, target: Target, once: bool) -> None:
-        one = self._agent(target, "")
+        one = self._agent(target, "", self._stop)
         if once:
             one.step()
             one.close()
@@ -59,28 +72,43 @@ class Crew:
         roster = providers.Roster(choice, deadline)
         while True:
             try:
-                for node in roster.find().nodes:
-                    self._send(node, once)
+                self._send_to(roster.find().nodes, once)
             except errors.DatabaseError as exc:
                 LOGGER.log(logging.WARNING, "nobody says who is there: %s", exc.one_line())
             if once or self._stop.wait(ROSTER_S):
                 break
-        for thread in self._at_work.values():
-            thread.join()
+        while alive := [hand for hand in self._at_work.values() if hand.thread.is_alive()]:
+            if not once or self._stop.is_set():
+                for hand in alive:
+                    hand.stop.set()
+            alive[0].thread.join(JOIN_S)
 
-    def _agent(self, target: Target, name: str) -> Agent:
-        return Agent(target, self._store, self._rules, self._stop, name, self._password)
+    def _agent(self, target: Target, name: str, stop: threading.Event) -> Agent:
+        target = replace(target, password=self._password)
+        return Agent(target, self._store, self._rules, stop, name)
+
+    def _send_to(self, nodes: Sequence[Node], once: bool) -> None:
+        """Have somebody look after each node, and nobody after those that have left."""
+        for where in self._at_work.keys() - {_where(node) for node in nodes}:
+            self._at_work.pop(where).stop.set()
+        for node in nodes:
+            self._send(node, once)
 
     def _send(self, node: Node, once: bool) -> None:
         """Have somebody look after a node, unless that is so."""
-        key = node.host, node.port, node.service
-        thread = self._at_work.get(key)
-        if node.unasked or node.role in STANDBYS or (thread is not None and thread.is_alive()):
+        hand = self._at_work.get(_where(node))
+        if node.unasked or node.role in STANDBYS or (hand is not None and hand.thread.is_alive()):
             return
-        one = self._agent(providers.target_of(node), node.name)
-        thread = threading.Thread(target=_once if once else Agent.run, args=(one,), daemon=False)
-        self._at_work[key] = thread
+        stop = threading.Event()
+        one = self._agent(providers.target_of(node), node.name, stop)
+        work = _once if once else Agent.run
+        thread = threading.Thread(target=work, args=(one,), name=f"agent of {node.name}")
+        self._at_work[_where(node)] = Hand(thread, stop)
         thread.start()
+
+
+def _where(node: Node) -> Where:
+    return node.host, node.port, node.service
 
 
 def _once(one: Agent) -> None:

@@ -63,16 +63,14 @@ class Agent:
         rules: Rules,
         stop: threading.Event,
         name: str = "",
-        password: Callable[[], str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Remember what to do. `password` returns one that holds for a while, such as a token."""
+        """Remember what to do."""
         self._target = target
         self._store = store
         self._rules = rules
         self._stop = stop
         self._clock = clock
-        self._password = password
         self.name = name
         self.server = ""
         self._session: Session | None = None
@@ -143,15 +141,10 @@ class Agent:
 
     def _connected(self) -> Session:
         """Return the session that is kept. Databases are looked at by others."""
-        extra: dict[str, object] = dict(db.KEEPALIVES)
-        if self._password is not None:
-            extra["password"] = self._password()
         if self._session is not None and not self._session.is_lost():
-            if self._password is not None:
-                self._session.use_password(str(extra["password"]))
             return self._session
         self.close()
-        session = db.connect(self._target, extra=extra)
+        session = db.connect(self._target, extra=db.KEEPALIVES)
         try:
             session.require_own_session()
             self.server = self._looker.server = _identity(session)

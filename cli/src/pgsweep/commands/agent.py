@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -178,7 +178,8 @@ def agent(
     password = None if password_command is None else PasswordCommand(password_command)
     crew = Crew(store, rules, stop, password)
     if listen is not None and not once:
-        return _listening(crew, store, target, choice, deadline, listen, stop)
+        pages = replace(target, password=password)
+        return _listening(crew, store, pages, choice, deadline, listen, stop)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, partial(_stop, stop))
     return crew.look_after(target, choice, deadline, once)

@@ -122,6 +122,8 @@ class Target:
     # one of libpq's services, and options for the server
     service: str | None = None
     options: str | None = None
+    # returns a password that may hold for minutes only, and is asked at each connection
+    password: Callable[[], str] | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Return libpq parameters. A connection string as dbname wins over flags, as in psql."""
@@ -145,6 +147,8 @@ class Target:
         options = str(params.get("options") or os.environ.get("PGOPTIONS", ""))
         params["options"] = " ".join(filter(None, (options, *SESSION_OPTIONS)))
         params["application_name"] = "pgsweep"
+        if self.password is not None:
+            params["password"] = self.password
         # The server would refuse names of other databases that are invalid in this one's
         # encoding.
         params["client_encoding"] = "SQL_ASCII"
@@ -153,12 +157,18 @@ class Target:
         return params
 
 
+def _with_password(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters with the password that holds now, if it has to be asked for."""
+    password = parameters.get("password")
+    return {**parameters, "password": password()} if callable(password) else parameters
+
+
 class Connection:
     """A connection in which every statement commits itself."""
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self.notices: list[str] = []
-        self._conn = self._open(parameters)
+        self._conn = self._open(_with_password(parameters))
 
     def __enter__(self: Own) -> Own:
         return self
@@ -302,10 +312,6 @@ class ReadOnlyConnection(Connection):
                     return False
                 server.consume_input()
         return True
-
-    def use_password(self, password: str) -> None:
-        """Have the connections that are made from now on give another password."""
-        self._parameters["password"] = password
 
     def again(self: Reader) -> Reader:
         """Return a new connection made with the same parameters and password."""
