@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from pgsweep.base import interrupts
 from pgsweep.base.interrupts import Interrupted, Interrupts
 
 PATIENCE_S = 30.0
@@ -37,6 +38,14 @@ def test_raised_where_nobody_hears_it() -> None:
         drop_and_wait()
     assert caught.value.exit_code == 128 + signal.SIGTERM
     assert sys.unraisablehook is hook
+
+
+def test_sent_again_before_anybody_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # It comes while the thread that sends it is still being started.
+    monkeypatch.setattr(interrupts, "AGAIN_S", 0.0)
+    for _ in range(50):
+        with pytest.raises(Interrupted), Interrupts().installed():
+            drop_and_wait()
 
 
 def test_other_exceptions_that_nobody_hears(monkeypatch: pytest.MonkeyPatch) -> None:

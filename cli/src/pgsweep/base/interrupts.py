@@ -9,9 +9,10 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,17 +33,6 @@ class Interrupted(BaseException):
         self.exit_code = 128 + number
 
 
-def _send_again(number: int) -> None:
-    """Send the main thread a signal whose exception was raised where nobody hears one.
-
-    That is so in a callback from C, as libpq's for notices is, and in __del__. Python reports
-    such an exception and goes on.
-    """
-    main = threading.main_thread().ident
-    assert main is not None
-    threading.Timer(AGAIN_S, signal.pthread_kill, (main, number)).start()
-
-
 class Interrupts:
     """Signal handling for the main thread while something needs to be cleaned up."""
 
@@ -54,28 +44,57 @@ class Interrupts:
         self.missed: int | None = None
         # It is called in place of raising, for an event loop that has to end in its own way.
         self.callback: Callable[[], None] | None = None
+        # The signal that is sent until it is heard, and the function in which it cannot be.
+        self._lost: int | None = None
+        self._deaf: CodeType | None = None
+        # held while it is sent, so that none comes after the block
+        self._sending = threading.Lock()
+        self._ends = False
 
     @contextmanager
     def installed(self) -> Iterator[Interrupts]:
         """Turn the signals into Interrupted inside this block."""
         before = {number: signal.signal(number, self._handle) for number in SIGNALS}
         hook = sys.unraisablehook
+        self._ends = False
 
         def lost(ignored: UnraisableHookArgs) -> None:
             if isinstance(ignored.exc_value, Interrupted):
-                _send_again(ignored.exc_value.number)
+                self._lost = ignored.exc_value.number
+                threading.Thread(target=self._send_until_heard, daemon=True).start()
             else:
                 hook(ignored)
 
+        self._deaf = lost.__code__
         sys.unraisablehook = lost
         try:
             yield self
         finally:
+            self._ends = True
             sys.unraisablehook = hook
+            with self._sending:
+                self._lost = None
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _handle(self, number: int, _frame: FrameType | None) -> None:
+    def _send_until_heard(self) -> None:
+        """Send the main thread a signal whose exception was raised where nobody hears one.
+
+        That is so in a callback from C, as libpq's for notices is, and in __del__. Python reports
+        such an exception and goes on.
+        """
+        main = threading.main_thread().ident
+        assert main is not None
+        while self._lost is not None:
+            time.sleep(AGAIN_S)
+            with self._sending:
+                if (number := self._lost) is not None:
+                    signal.pthread_kill(main, number)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._ends or self._is_deaf(frame):
+            return
+        self._lost = None
         if self._ignored:
             self.missed = self.missed or number
             return
@@ -86,6 +105,12 @@ class Interrupts:
             self.callback()
         else:
             raise Interrupted(number)
+
+    def _is_deaf(self, frame: FrameType | None) -> bool:
+        """Tell whether the signal came where a lost one was noticed. It is sent again."""
+        while frame is not None and frame.f_code is not self._deaf:
+            frame = frame.f_back
+        return frame is not None
 
     @contextmanager
     def held(self) -> Iterator[None]:
