@@ -78,8 +78,8 @@ learn_hot_kept(const SimulateTable *t, const Hours *h)
  * ----
  */
 
-/* So many vacuums of an hour are gone through one by one.  The others are like the last. */
-#define EACH_LIMIT		100
+/* So many vacuums of an hour are gone through one by one.  The others are like these. */
+#define EACH_LIMIT		16
 
 /* What was done since the hour of the last vacuums. */
 typedef struct Done
@@ -111,12 +111,13 @@ static VacuumCost
 cost_of_hour(const SimulateTable *t, const SimulateActivity *a, const Done *done, double cold, VacuumLeft *left)
 {
 	VacuumCost	sum = {0};
-	double		made = 0;
+	VacuumCost	each;
+	double		before;
+	int			made = 0;
 
-	while (made < a->runs)
+	do
 	{
 		VacuumWork	w = simulate_table_work(t, a->live, cold);
-		double		times = made < EACH_LIMIT ? fmin(1, a->runs - made) : a->runs - made;
 		VacuumCost	cost;
 
 		w.changed = done->changed / a->runs;
@@ -124,10 +125,13 @@ cost_of_hour(const SimulateTable *t, const SimulateActivity *a, const Done *done
 		w.dead = done->dead / a->runs;
 		w.young = done->young / a->runs;
 		w.seconds = done->seconds / a->runs;
+		before = left->rows;
 		cost = vacuum_cost_after(&w, left, t->own_inserts, cold);
-		vacuum_cost_add(&sum, &cost, times);
-		made += times;
-	}
+		vacuum_cost_add(&sum, &cost, 1);
+		made++;
+	} while (left->rows != before && made < fmin(a->runs, EACH_LIMIT));
+	each = sum;
+	vacuum_cost_add(&sum, &each, a->runs / made - 1);
 	return sum;
 }
 
