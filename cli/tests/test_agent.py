@@ -279,7 +279,7 @@ def test_room_for_a_rebuild() -> None:
 
 def test_what_would_be_back_in_a_week_is_left() -> None:
     content = 2745 * BLOCK
-    last = Rebuilt(NOW - 8 * DAY, True, content, content)
+    last = Rebuilt(NOW - 8 * DAY, content, content)
 
     def grown(pages: int) -> Use:
         return Use(sizes=((NOW - 8 * DAY, content), (NOW, pages * BLOCK)), rebuilt=last)
@@ -289,14 +289,23 @@ def test_what_would_be_back_in_a_week_is_left() -> None:
     assert rebuilt(use=soon) is None
     fast = replace(grown(60_000), rebuilt=last)
     assert rebuilt(use=fast) is None
-    failed = Use(rebuilt=Rebuilt(NOW - 60, False))
-    assert rebuilt(use=failed) is None
-    assert rebuilt(use=Use(rebuilt=Rebuilt(NOW - 7200, False))) is not None
+
+
+def test_each_try_that_comes_to_nothing_makes_the_next_one_rarer() -> None:
+    assert rebuilt(use=Use(failures=1, failed=NOW - 3500)) is None
+    assert rebuilt(use=Use(failures=1, failed=NOW - 3700)) is not None
+    assert rebuilt(use=Use(failures=3, failed=NOW - 3 * 3600)) is None
+    assert rebuilt(use=Use(failures=3, failed=NOW - 5 * 3600)) is not None
+    assert rebuilt(use=Use(failures=10_000, failed=NOW - 6 * DAY)) is None
+    assert rebuilt(use=Use(failures=10_000, failed=NOW - 8 * DAY)) is not None
+    # Also where it was done long before.
+    done = Rebuilt(NOW - 30 * DAY, 1000, 1000)
+    assert rebuilt(use=Use(rebuilt=done, failures=1, failed=NOW - 60)) is None
 
 
 def test_the_error_of_the_estimate_is_known_from_the_last_rebuild() -> None:
     # It came out twice as large as estimated, and so it will again.
-    last = Rebuilt(NOW - 30 * DAY, True, 1000, 2000)
+    last = Rebuilt(NOW - 30 * DAY, 1000, 2000)
     assert rebuilds.content_of(500, Use(rebuilt=last)) == (1000, 1000)
     assert rebuilds.content_of(500, Use()) == (500, 700)
     assert rebuilt(replace(INDEX, pages=6_500), Use(rebuilt=last)) is None
@@ -343,7 +352,7 @@ def test_a_table_that_is_not_rewritten(given: dict[str, Any]) -> None:
 
 
 def test_a_table_is_not_rewritten_twice_in_a_week() -> None:
-    last = Rebuilt(NOW - 6 * DAY, True, 1000, 1000)
+    last = Rebuilt(NOW - 6 * DAY, 1000, 1000)
     assert rewritten(use=Use(rebuilt=last)) is None
     assert rewritten(use=Use(rebuilt=replace(last, ended=NOW - 8 * DAY))) is not None
 
@@ -434,13 +443,17 @@ def test_sizes_follow_an_index_that_is_rebuilt(store: Store) -> None:
     store.end(number, Outcome(DONE, size=100), NOW + 60)
     use = store.uses("s", "db")[20000]
     assert [size for _, size in use.sizes] == [1000, 2000]
-    assert use.rebuilt == Rebuilt(NOW + 60, True, 90, 100)
-    # A try that failed later does not hide it.
-    later = store.begin("s", replace(ACT, relid=20000), NOW + 100)
-    store.end(later, Outcome(FAILED), NOW + 101)
-    found = store.uses("s", "db")[20000].rebuilt
-    assert found is not None
-    assert found.done
+    assert use.rebuilt == Rebuilt(NOW + 60, 90, 100)
+    # A try that failed later does not hide it, and counts until one is done.
+    for at in (100, 200):
+        later = store.begin("s", replace(ACT, relid=20000), NOW + at)
+        store.end(later, Outcome(FAILED), NOW + at + 1)
+    found = store.uses("s", "db")[20000]
+    assert found.rebuilt == use.rebuilt
+    assert (found.failures, found.failed) == (2, NOW + 201)
+    again = store.begin("s", replace(ACT, relid=20000), NOW + 300)
+    store.end(again, Outcome(DONE, size=100), NOW + 301)
+    assert store.uses("s", "db")[20000].failures == 0
 
 
 def test_how_a_relation_has_grown_is_drawn_with_its_rebuilds(store: Store) -> None:

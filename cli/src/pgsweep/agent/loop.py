@@ -279,9 +279,14 @@ class Agent:
     def _rebuilt(self, session: Session, act: Act, how: Outcome) -> Outcome:
         """Return how a rebuild ended with the new size. An index has another oid then."""
         wanted = {"table_relid": act.table_relid, "name": act.name}
-        for row in session.dicts("agent_built", wanted):
+        try:
+            rows = session.dicts("agent_built", wanted)
+        except errors.QueryError:
+            # Somebody has a lock on it.
+            return how
+        for row in rows:
             self._store.moved(self.server, act.datname, act.relid, row["relid"])
-            return replace(how, size=row["pages"] * int(session.setting("block_size")))
+            return replace(how, size=row["bytes"])
         return how
 
     def remember_end(self, act: Act | Done, outcome: str, took: float) -> None:

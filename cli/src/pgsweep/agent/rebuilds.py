@@ -10,10 +10,9 @@ from pgsweep.agent.act import DROP, REINDEX, REPACK, Act
 from pgsweep.agent.needs import COPIES
 from pgsweep.base import text
 from pgsweep.findings.bloat import REPACK_VERSION, of_index, of_table
-from pgsweep.model.bloat import HeapFacts
 
 if TYPE_CHECKING:
-    from pgsweep.model.bloat import IndexFacts
+    from pgsweep.model.bloat import HeapFacts, IndexFacts
 
 DAY_S = 86_400.0
 # What a rebuild saves within so many days has to exceed what it costs. A byte that is held for a
@@ -36,12 +35,11 @@ METHODS = ("btree", "gin", "gist", "hash", "spgist")
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """The last time that the agent built a relation anew, or tried to."""
+    """The last time that the agent built a relation anew."""
 
     # seconds of the agent's clock
     ended: float
-    done: bool
-    # Bytes: the estimate before it, and its size after it. None where it was not done.
+    # Bytes: the estimate before it, and its size after it. None where that is not known.
     estimate: int | None = None
     size: int | None = None
 
@@ -55,6 +53,9 @@ class Use:
     # (seconds of the agent's clock, bytes), the oldest first
     sizes: tuple[tuple[float, int], ...] = ()
     rebuilt: Rebuilt | None = None
+    # tries since then that came to nothing, and when the last of them ended
+    failures: int = 0
+    failed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def content_of(estimate: int | None, use: Use) -> tuple[int | None, int | None]:
     if estimate is None:
         return None, None
     last = use.rebuilt
-    if last is not None and last.done and last.estimate and last.size:
+    if last is not None and last.estimate and last.size:
         sure = estimate * last.size / last.estimate
         return round(sure), round(sure)
     return estimate, round(estimate * UNSURE)
@@ -111,7 +112,7 @@ def refresh_days(use: Use, content: int, wasted: int) -> float | None:
     It goes by what the index has grown since the last rebuild.
     """
     last = use.rebuilt
-    if last is None or not last.done:
+    if last is None:
         return None
     since = [point for point in use.sizes if point[0] >= last.ended]
     if not since or since[-1][0] <= last.ended:
@@ -134,7 +135,7 @@ def acts(found: Iterable[IndexFacts], where: Place) -> Iterator[Act]:
         # It reads the table.
         gain = _gain(index.relid, size, estimate, Work(index.table_pages * where.block), where)
         if gain is not None:
-            yield _act(gain, where, index, f"REINDEX INDEX CONCURRENTLY {index.sql_name}")
+            yield _act(REINDEX, gain, where, index, f"REINDEX INDEX CONCURRENTLY {index.sql_name}")
 
 
 def rewrites(found: Iterable[HeapFacts], where: Place) -> Iterator[Act]:
@@ -147,7 +148,7 @@ def rewrites(found: Iterable[HeapFacts], where: Place) -> Iterator[Act]:
         work = Work(of.size, table.index_pages * where.block)
         gain = _gain(table.relid, of.size, of.content, work, where)
         if gain is not None:
-            yield _act(gain, where, table, f"REPACK (CONCURRENTLY) {table.sql_name}")
+            yield _act(REPACK, gain, where, table, f"REPACK (CONCURRENTLY) {table.sql_name}")
 
 
 @dataclass(frozen=True)
@@ -191,12 +192,12 @@ def _gain(relid: int, size: int, estimate: int | None, work: Work, where: Place)
     return _Gain(size, content, cost, saves, _growth(use, size))
 
 
-def _act(gain: _Gain, where: Place, of: IndexFacts | HeapFacts, statement: str) -> Act:
+def _act(kind: str, gain: _Gain, where: Place, of: IndexFacts | HeapFacts, statement: str) -> Act:
     return Act(
-        kind=REPACK if isinstance(of, HeapFacts) else REINDEX,
+        kind=kind,
         datname=where.datname,
         relid=of.relid,
-        table_relid=of.relid if isinstance(of, HeapFacts) else of.table_relid,
+        table_relid=of.table_relid,
         name=f"{of.schemaname}.{of.relname}",
         statement=statement,
         reason=f"{text.size(gain.size)} for about {text.size(gain.content)} of content{gain.grown}",
@@ -209,8 +210,12 @@ def _act(gain: _Gain, where: Place, of: IndexFacts | HeapFacts, statement: str) 
 
 
 def _has_rested(use: Use, now: float) -> bool:
+    """Tell whether it may be tried. Each try that comes to nothing makes the next one rarer."""
     last = use.rebuilt
-    return last is None or now - last.ended >= (LASTS_S if last.done else ATTEMPTS_REST_S)
+    if last is not None and now - last.ended < LASTS_S:
+        return False
+    rest = min(LASTS_S, ATTEMPTS_REST_S * 2.0 ** min(use.failures - 1, 10))
+    return use.failures == 0 or now - use.failed >= rest
 
 
 def _growth(use: Use, size: int) -> str:

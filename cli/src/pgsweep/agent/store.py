@@ -444,6 +444,7 @@ class Store:
         ):
             sizes.setdefault(row["relid"], []).append(row)
         rebuilt: dict[int, Rebuilt] = {}
+        failed: dict[int, list[float]] = {}
         for row in self._rows(
             "SELECT * FROM acts WHERE server = ? AND datname = ? AND kind IN (?, ?)"
             " AND ended IS NOT NULL AND outcome <> ? ORDER BY ended",
@@ -452,18 +453,21 @@ class Store:
             *REBUILDS,
             WOULD,
         ):
-            done = row["outcome"] == DONE
-            earlier = rebuilt.get(row["relid"])
-            if done or earlier is None or not earlier.done:
+            if row["outcome"] == DONE:
                 size = row["size_after"]
-                rebuilt[row["relid"]] = Rebuilt(row["ended"], done, row["content"], size)
+                rebuilt[row["relid"]] = Rebuilt(row["ended"], row["content"], size)
+                failed.pop(row["relid"], None)
+            else:
+                failed.setdefault(row["relid"], []).append(row["ended"])
         return {
             relid: Use(
                 reads_per_s=_rate(sizes.get(relid, [])),
                 sizes=tuple((row["hour"] * HOUR_S, row["bytes"]) for row in sizes.get(relid, [])),
                 rebuilt=rebuilt.get(relid),
+                failures=len(failed.get(relid, ())),
+                failed=max(failed.get(relid, ()), default=0.0),
             )
-            for relid in sizes.keys() | rebuilt.keys()
+            for relid in sizes.keys() | rebuilt.keys() | failed.keys()
         }
 
     def moved(self, server: str, datname: str, before: int, after: int) -> None:

@@ -88,6 +88,11 @@ class HeapFacts:
     # It has the key that REPACK (CONCURRENTLY) needs.
     is_keyed: bool = False
 
+    @property
+    def table_relid(self) -> int:
+        """As an index has it."""
+        return self.relid
+
 
 @dataclass(frozen=True)
 class Bloat:
