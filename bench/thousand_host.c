@@ -360,6 +360,14 @@ recorded(const char *as, const Demands *d, int hosts, int servers, int seconds, 
  * ----
  */
 
+/* A figure that is missing would look like one that was not asked for. */
+static void
+die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
 /* Reads files as governor/host_directory.c does.  The directory is a temporary one. */
 static void
 cost(int n)
@@ -378,7 +386,7 @@ cost(int n)
 
 	snprintf(folder, sizeof(folder), "%s/thousand-XXXXXX", tmpdir != NULL && *tmpdir != '\0' ? tmpdir : P_tmpdir);
 	if (mkdtemp(folder) == NULL)
-		return;
+		die(folder);
 	for (int i = 0; i < n; i++)
 	{
 		int			file;
@@ -387,7 +395,7 @@ cost(int n)
 		snprintf(path, sizeof(path), "%s/%016x.server", folder, i);
 		file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
 		if (file < 0 || write(file, text, length) != (ssize_t) length)
-			return;
+			die(path);
 		close(file);
 	}
 	for (int k = 0; k < repeats; k++)
@@ -398,13 +406,15 @@ cost(int n)
 		for (int i = 0; i < n; i++)
 		{
 			struct stat st;
+			ssize_t		length;
 			int			file;
 
 			snprintf(path, sizeof(path), "%s/%016x.server", folder, i);
 			file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-			if (file < 0 || fstat(file, &st) != 0)
-				continue;
-			text[pread(file, text, sizeof(text) - 1, 0)] = '\0';
+			if (file < 0 || fstat(file, &st) != 0 ||
+				(length = pread(file, text, sizeof(text) - 1, 0)) < 0)
+				die(path);
+			text[length] = '\0';
 			close(file);
 		}
 		best_read = fmin(best_read, clock_us() - begun);
