@@ -28,7 +28,7 @@
 
 #define REFRESH_MS				10000
 #define REVISIT_INTERVAL_MS		15000	/* at most this often, for lost
-										 * counters */
+										 * counters or lost reads */
 #define SURVEY_ALL_SHARE		0.01	/* of a processor, for surveys of all
 										 * databases */
 #define SURVEY_ALL_MS			600000	/* they take no longer than this */
@@ -229,6 +229,25 @@ databases_take_surveys(void)
 		if (surveys_has(&list, db->dboid))
 			db->surveyed_at = 0;
 	}
+}
+
+int64
+databases_survey_spacing_ms(const LauncherDatabase *db)
+{
+	return (int64) (db->survey_ms / SURVEYS_SHARE);
+}
+
+void
+databases_survey_soon(Oid dboid)
+{
+	LauncherDatabase *db = databases_find(dboid);
+	TimestampTz at;
+
+	if (db == NULL)
+		return;
+	at = clock_after(db->surveyed_at, Max(databases_survey_spacing_ms(db), REVISIT_INTERVAL_MS));
+	if (db->revisit_at == 0 || at < db->revisit_at)
+		db->revisit_at = at;
 }
 
 /* Shared catalogs are of no database, so they have a place of their own. */

@@ -14,6 +14,8 @@
 #include "state/worker_slot.h"
 
 #define SWEEP_DATABASES_LIMIT	2048
+#define SURVEYS_SHARE			0.002	/* of a processor, for surveys of one
+										 * database: together a hundredth */
 
 /*
  * What the scout knows of a database.  Writer: launcher, under
@@ -85,6 +87,12 @@ extern void databases_hear_of_worker(const WorkerSlot *slot, bool gone, bool vis
 
 /* Has workers look where tables were given settings of their own. */
 extern void databases_take_surveys(void);
+
+/* One of its tables is due by what the scout does not see: a survey comes within seconds. */
+extern void databases_survey_soon(Oid dboid);
+
+/* How long surveys of it are apart at least, so that they take SURVEYS_SHARE. */
+extern int64 databases_survey_spacing_ms(const LauncherDatabase *db);
 
 /* Moves all times after the clock was set back. */
 extern void databases_set_back(int64 us);

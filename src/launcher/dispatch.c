@@ -34,8 +34,6 @@
 #define SURVEY_FULL_MS			60000	/* while decisions hardly have room */
 #define FIRST_SURVEY_MS			60000	/* the first one in a database without
 										 * statistics comes within this time */
-#define SURVEYS_SHARE			0.002	/* also of a processor: together a
-										 * hundredth */
 #define IDS_SHARE				0.02	/* of a freeze limit: a database is
 										 * surveyed as often */
 #define SURVEYS_CREDIT_MS		20	/* ms of a processor, at most */
@@ -83,9 +81,7 @@ may_visit(const LauncherDatabase *db, TimestampTz now)
 static int64
 survey_interval_ms(const LauncherDatabase *db)
 {
-	double		least = db->survey_ms / SURVEYS_SHARE;
-
-	return (int64) Max(least, decisions_are_many() ? SURVEY_FULL_MS : SURVEY_INTERVAL_MS);
+	return Max(databases_survey_spacing_ms(db), decisions_are_many() ? SURVEY_FULL_MS : SURVEY_INTERVAL_MS);
 }
 
 /*
@@ -139,7 +135,7 @@ ids_were_used(const LauncherDatabase *db, TimestampTz now)
 
 	return (xids > autovacuum_freeze_max_age * IDS_SHARE ||
 			mxids > Min(autovacuum_multixact_freeze_max_age, MultiXactMemberFreezeThreshold()) * IDS_SHARE) &&
-		now >= clock_after(db->surveyed_at, (int64) (db->survey_ms / SURVEYS_SHARE));
+		now >= clock_after(db->surveyed_at, databases_survey_spacing_ms(db));
 }
 
 /*

@@ -14,6 +14,7 @@
 
 #include "storage/procarray.h"
 
+#include "launcher/databases.h"
 #include "meter/meter.h"
 #include "shmem.h"
 #include "state/worker_claims.h"
@@ -97,6 +98,7 @@ count_table(WorthTable *t, const Busy *busy, TimestampTz now)
 {
 	WorthCounters counters;
 	double		dead_share;
+	bool		is_due;
 
 	if (is_at_work(busy, t->key))
 		return;
@@ -109,6 +111,11 @@ count_table(WorthTable *t, const Busy *busy, TimestampTz now)
 	if (!worth_tables_read(t, &counters, &dead_share))
 		return;
 	worth_tables_count(t, &counters, dead_share, now);
+	is_due = worth_is_due(&t->worth);
+	/* what a worker then finds in its way is looked at by later surveys */
+	if (is_due && !t->was_due)
+		databases_survey_soon(t->key.dboid);
+	t->was_due = is_due;
 	worth_tables_write(t);
 }
 

@@ -346,6 +346,9 @@ worth_begin_again(Worth *w)
 void
 worth_add_cost(Worth *w, double blocks)
 {
+	if (w->at_most)
+		w->costs = 0;
+	w->at_most = false;
 	/* the last one counts half */
 	w->cost = w->costs == 0 ? blocks : (w->cost + blocks) / 2;
 	w->costs++;
@@ -354,7 +357,7 @@ worth_add_cost(Worth *w, double blocks)
 void
 worth_assume_cost(Worth *w, double pages)
 {
-	if (w->costs > 0)
+	if (w->costs > 0 && !w->at_most)
 		return;
 	w->costs = 1;
 	w->cost = 2 * pages;
@@ -371,6 +374,12 @@ bool
 worth_is_lost(const Worth *w)
 {
 	return w->costs > 0 && w->lost_read > 0 && w->lost_read >= w->cost;
+}
+
+bool
+worth_is_due(const Worth *w)
+{
+	return worth_is_lost(w) && is_beyond_noise(w);
 }
 
 /*
@@ -393,7 +402,7 @@ worth_advice(const Worth *w, const WorthThreshold *t)
 
 	if (!matters || w->costs == 0)
 		return WORTH_NO_ADVICE;
-	if (!due && t->scale > WORTH_SMALL_SCALE && is_beyond_noise(w) && worth_is_lost(w) &&
+	if (!due && t->scale > WORTH_SMALL_SCALE && worth_is_due(w) &&
 		w->cold >= WORTH_COLD * w->changed && w->changed > 0)
 		return WORTH_VACUUM_EARLIER;
 	/* nothing that few scans could save makes up for a vacuum */

@@ -206,6 +206,14 @@ extern double worth_breaks_even(const Worth *w, double elapsed_s);
 /* Do losses since the last vacuum exceed the cost of the next one? */
 extern bool worth_is_lost(const Worth *w);
 
+/*
+ * Is a vacuum due by that?  Who vacuums whenever as much was lost as a vacuum
+ * costs never spends more than twice what the best choice of times would have
+ * cost (renting until buying would have paid: Karlin et al. 1988,
+ * "Competitive Snoopy Caching").
+ */
+extern bool worth_is_due(const Worth *w);
+
 extern WorthAdvice worth_advice(const Worth *w, const WorthThreshold *t);
 
 #endif							/* SWEEP_POLICY_WORTH_H */

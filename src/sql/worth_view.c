@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/partition.h"
-#include "catalog/pg_inherits.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -20,6 +18,7 @@
 #include "server/clock.h"
 #include "server/features.h"
 #include "server/table_indexes.h"
+#include "server/table_tree.h"
 #include "shmem.h"
 #include "sql/row.h"
 #include "state/worth_tables.h"
@@ -39,18 +38,15 @@ typedef struct Shown
 	WorthRate	now;
 } Shown;
 
-/* Has it still the indexes that were counted?  How large are table and indexes? */
+/* Has it still the indexes that were counted? */
 static bool
-has_other_indexes(const Shown *s, double *pages)
+has_other_indexes(const Shown *s)
 {
 	const WorthIndexes *counted = &s->table.indexes;
 	Oid			oids[WORTH_INDEXES_LIMIT];
 	int64		index_pages[WORTH_INDEXES_LIMIT];
 	int			count = table_indexes(s->table.key.relid, WORTH_INDEXES_LIMIT, oids, index_pages);
 
-	*pages = s->c->row.pages;
-	for (int i = 0; i < count; i++)
-		*pages += (double) index_pages[i];
 	return count != counted->count || memcmp(oids, counted->oids, sizeof(Oid) * count) != 0;
 }
 
@@ -60,9 +56,8 @@ bring_up_to_date(Shown *s, TimestampTz now)
 {
 	WorthCounters counters;
 	double		dead_share;
-	double		pages;
 
-	s->stale = has_other_indexes(s, &pages);
+	s->stale = has_other_indexes(s);
 	if (s->stale)
 	{
 		/* what was measured of other indexes tells nothing */
@@ -74,8 +69,6 @@ bring_up_to_date(Shown *s, TimestampTz now)
 		worth_tables_count(&s->table, &counters, dead_share, now);
 	worth_settle(&s->table.worth);
 	worth_rates(&s->table.worth, &s->clean, &s->now);
-	if (s->clean.known)
-		worth_assume_cost(&s->table.worth, pages);
 }
 
 static void
@@ -123,7 +116,7 @@ put_losses(Row *row, const Shown *s)
 
 	row_put_int64(row, known ? (int64) w->lost_fetched : -1);
 	row_put_int64(row, known ? (int64) w->lost_read : -1);
-	row_put_int64(row, w->costs > 0 ? (int64) (w->cost + 0.5) : -1);
+	row_put_int64(row, w->costs > 0 && (s->clean.known || !w->at_most) ? (int64) (w->cost + 0.5) : -1);
 }
 
 /* The last vacuum: when it was, and what it brought. */
@@ -149,15 +142,6 @@ put_last_vacuum(Row *row, const Shown *s, TimestampTz now)
 	row_put_float(row, w->changed > 0 ? 100 * w->cold / w->changed : -1);
 }
 
-/* How many relations has the partitioned table that it is a partition of? */
-static int
-relations_of_tree(Oid relid)
-{
-	List	   *ancestors = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
-
-	return ancestors == NIL ? 1 : list_length(find_all_inheritors(llast_oid(ancestors), NoLock, NULL));
-}
-
 static const char *
 advice_of(const Shown *s)
 {
@@ -174,7 +158,7 @@ advice_of(const Shown *s)
 	t.dead = (double) c->counters.dead;
 	t.threshold = c->weight.thresholds.vacuum;
 	if (worth_advice(&worth, &t) == WORTH_VACUUM_EARLIER)
-		worth_add_replans(&worth, CountDBBackends(MyDatabaseId), relations_of_tree(c->key.relid));
+		worth_add_replans(&worth, CountDBBackends(MyDatabaseId), table_tree_size(c->key.relid));
 	switch (worth_advice(&worth, &t))
 	{
 		case WORTH_VACUUM_EARLIER:

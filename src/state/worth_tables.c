@@ -54,6 +54,12 @@ find(Oid dboid, Oid relid)
 	return NULL;
 }
 
+static bool
+same_key(DecisionKey a, DecisionKey b)
+{
+	return a.dboid == b.dboid && a.relid == b.relid;
+}
+
 void
 worth_tables_begin(void)
 {
@@ -96,22 +102,21 @@ worth_tables_put(DecisionKey key, const WorthIndexes *indexes, int64 scans)
 
 	LWLockAcquire(shmem_lock(LOCK_WORTH), LW_EXCLUSIVE);
 	t = find(key.dboid, key.relid);
-	if (t != NULL && same_indexes(&t->indexes, indexes))
-		t->indexes.levels = indexes->levels;	/* they have grown */
-	else
+	if (t == NULL)
+		t = new_place(scans);
+	if (t != NULL && !(same_key(t->key, key) && same_indexes(&t->indexes, indexes)))
 	{
-		if (t == NULL)
-			t = new_place(scans);
-		if (t != NULL)
-		{
-			memset(t, 0, sizeof(*t));
-			t->key = key;
-			t->serial = ++state()->last_serial;
-			t->indexes = *indexes;
-			t->scans = scans;
-			if (known)
-				worth_add_cost(&t->worth, (double) (run.used.blks_read + run.used.blks_dirtied));
-		}
+		memset(t, 0, sizeof(*t));
+		t->key = key;
+		t->serial = ++state()->last_serial;
+		t->scans = scans;
+		if (known)
+			worth_add_cost(&t->worth, (double) (run.used.blks_read + run.used.blks_dirtied));
+	}
+	if (t != NULL)
+	{
+		t->indexes = *indexes;	/* they may have grown */
+		worth_assume_cost(&t->worth, indexes->pages);
 	}
 	LWLockRelease(shmem_lock(LOCK_WORTH));
 }
@@ -137,12 +142,17 @@ worth_tables_forget(bool (*keep) (DecisionKey key, void *arg), void *arg)
  * ----
  */
 
-/* A vacuum that left the indexes alone has removed hardly anything. */
+/*
+ * A vacuum that left the indexes alone has removed hardly anything.  But where
+ * one was due by what was lost, it has done what a vacuum can do: with HOT
+ * updates only the map had to be set again.
+ */
 static bool
-has_cleaned(const RunRecord *run)
+has_cleaned(const RunRecord *run, const Worth *worth)
 {
 	return run->outcome == RUN_DONE &&
-		(run->command == RUN_VACUUM_FULL || (run->command == RUN_VACUUM && run->index_pass != 0));
+		(run->command == RUN_VACUUM_FULL ||
+		 (run->command == RUN_VACUUM && (run->index_pass != 0 || worth_is_due(worth))));
 }
 
 /*
@@ -173,13 +183,13 @@ count_run(const RunRecord *run)
 	if (t == NULL)
 		return;
 	begin_to_settle(t, run);
-	if (!has_cleaned(run))
+	if (!has_cleaned(run, &t->worth))
 		return;
 	worth_begin_again(&t->worth);
 	t->vacuumed_at = clock_at(run->ended_at);
 	t->run_id = run->run_id;
 	/* one that reads all pages says little of the next one */
-	if (run->command == RUN_VACUUM && (run->mode != RUN_MODE_AGGRESSIVE || t->worth.costs == 0))
+	if (run->command == RUN_VACUUM && (run->mode != RUN_MODE_AGGRESSIVE || t->worth.at_most))
 		worth_add_cost(&t->worth, (double) (run->used.blks_read + run->used.blks_dirtied));
 }
 
@@ -209,7 +219,7 @@ worth_tables_follow_runs(void)
 static void
 forget_measured(WorthTable *t)
 {
-	Worth		unknown = {.costs = t->worth.costs,.cost = t->worth.cost};
+	Worth		unknown = {.costs = t->worth.costs,.cost = t->worth.cost,.at_most = t->worth.at_most};
 
 	t->worth = unknown;
 	t->counted = false;
@@ -264,10 +274,10 @@ worth_tables_write(const WorthTable *table)
 	t = find(table->key.dboid, table->key.relid);
 	if (t != NULL && t->serial == table->serial)
 	{
-		double		levels = t->indexes.levels;
+		WorthIndexes indexes = t->indexes;
 
 		*t = *table;
-		t->indexes.levels = levels;
+		t->indexes = indexes;
 	}
 	LWLockRelease(shmem_lock(LOCK_WORTH));
 }
@@ -282,6 +292,25 @@ worth_tables_copy(int *count)
 	memcpy(copy, state()->tables, sizeof(WorthTable) * state()->count);
 	LWLockRelease(shmem_lock(LOCK_WORTH));
 	return copy;
+}
+
+int
+worth_tables_due(Oid dboid, WorthDue *due, int limit)
+{
+	int			n = 0;
+
+	LWLockAcquire(shmem_lock(LOCK_WORTH), LW_SHARED);
+	for (int i = 0; i < state()->count && n < limit; i++)
+	{
+		const WorthTable *t = &state()->tables[i];
+
+		if (t->key.dboid != dboid || t->settling_pid != 0 || !worth_is_due(&t->worth))
+			continue;
+		due[n].relid = t->key.relid;
+		due[n++].worth = t->worth;
+	}
+	LWLockRelease(shmem_lock(LOCK_WORTH));
+	return n;
 }
 
 bool

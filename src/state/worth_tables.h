@@ -25,6 +25,7 @@ typedef struct WorthIndexes
 	int			count;
 	Oid			oids[WORTH_INDEXES_LIMIT];	/* in ascending order */
 	double		levels;			/* sum of worth_levels() */
+	double		pages;			/* of the table and its indexes */
 } WorthIndexes;
 
 /*
@@ -55,6 +56,7 @@ typedef struct WorthTable
 	TimestampTz settled_at;		/* it has reported by then, if it does nothing
 								 * like that again */
 	bool		settles_at_exit;	/* it reports when it ends, not before */
+	bool		was_due;		/* by what was lost, when it was counted */
 	bool		unrecorded;		/* the statistics tell of a vacuum that is in
 								 * no run so far */
 } WorthTable;
@@ -91,6 +93,16 @@ extern void worth_tables_follow_runs(void);
 
 /* Copies all, palloc'd. */
 extern WorthTable *worth_tables_copy(int *count);
+
+/* A table whose index scans have lost as many reads as a vacuum costs. */
+typedef struct WorthDue
+{
+	Oid			relid;
+	Worth		worth;
+} WorthDue;
+
+/* Copies those of a database, and returns how many: at most the limit. */
+extern int	worth_tables_due(Oid dboid, WorthDue *due, int limit);
 
 /* Counts a table from the statistics.  False if it has none. */
 extern bool worth_tables_read(const WorthTable *table, WorthCounters *counters, double *dead_share);

@@ -93,6 +93,10 @@ candidate_why_due(const Candidate *c, char *text, size_t size)
 		case DUE_INSERTS_ENDED:
 			snprintf(text, size, "inserts have ended after " INT64_FORMAT " tuples", c->counters.ins);
 			break;
+		case DUE_LOST_READS:
+			snprintf(text, size, "index scans lost %.0f reads to garbage, a vacuum costs %.0f",
+					 c->weight.lost_reads, c->weight.vacuum_blks);
+			break;
 		case DUE_AGE:
 			if ((double) c->row.xid_age * c->rules.mxid_limit >= (double) c->row.mxid_age * c->rules.xid_limit)
 				snprintf(text, size, "age %d of %d transaction IDs", c->row.xid_age, c->rules.xid_limit);

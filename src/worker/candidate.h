@@ -34,6 +34,8 @@ typedef enum DueReason
 	DUE_INSERTS_ENDED,			/* new pages, and no more are coming */
 	DUE_UNKNOWN,				/* counters lost, and the map is not
 								 * all-visible */
+	DUE_LOST_READS,				/* index scans have lost as much by garbage as
+								 * a vacuum costs */
 	DUE_AGE						/* its oldest ids, and nothing else */
 } DueReason;
 
@@ -110,6 +112,8 @@ typedef struct CandidateWeight
 	bool		uncounted;		/* it is its turn, but the table is locked */
 	bool		unreadable;		/* an error has kept its map from being
 								 * counted */
+	double		lost_reads;		/* by index scans, if it is due by that */
+	double		vacuum_blks;	/* what a vacuum costs then */
 	bool		age_due;		/* it is to be frozen, whatever it is due by */
 	bool		quiet;			/* its rows hardly change */
 	double		freeze_share;	/* of its limits: it is frozen at that age */

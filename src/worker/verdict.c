@@ -68,9 +68,15 @@ must_wait(const Candidate *c)
 		(d.kind == DECISION_FAILED || d.kind == DECISION_CANCELLED))
 		return false;
 	/* the counters are lost, or do not matter, so only the time counts */
-	if (c->weight.due == DUE_UNKNOWN || c->weight.due == DUE_AGE)
-		return moment.now < d.not_before &&
-			!(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
+	if (c->weight.due == DUE_UNKNOWN || c->weight.due == DUE_AGE || c->weight.due == DUE_LOST_READS)
+	{
+		if (moment.now < d.not_before)
+			return !(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
+		/* what is still needed costs reads, too, but no vacuum removes it */
+		d.dead_threshold = dead / 2.0;
+		return c->weight.due == DUE_LOST_READS && dead > 0 && FullTransactionIdIsValid(d.horizon) &&
+			!decision_horizon_allows(&d, dead, false, horizon_now(d.catalog_horizon, unconstify(Candidate *, c)));
+	}
 	/* rows that cannot be removed yet do not keep others from being frozen */
 	if (c->weight.age_due && moment.now >= d.not_before)
 		return false;
@@ -157,10 +163,13 @@ plan(const Candidate *c, Verdict *v)
 	/*
 	 * VACUUM leaves indexes out while few pages have dead items, and reads
 	 * these pages again each time.  Once it has read as many as the indexes
-	 * have, the indexes are vacuumed.
+	 * have, the indexes are vacuumed.  So they are where scans of them are
+	 * why the table is due.
 	 */
-	v->options.all_indexes = candidate_is_due_by_inserts(c) && m->counted_vacuums >= 0 &&
-		m->read_again > 0 && m->read_again >= m->index_pages;
+	v->options.all_indexes = !v->options.keep_indexes &&
+		(c->weight.due == DUE_LOST_READS ||
+		 (candidate_is_due_by_inserts(c) && m->counted_vacuums >= 0 &&
+		  m->read_again > 0 && m->read_again >= m->index_pages));
 	v->options.keep_indexes |= !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
 		(!m->needs_cleanup || (double) (c->counters.inserted - candidate_cleaned_at(c)) <= c->weight.core_insert);
 }

@@ -19,6 +19,7 @@
 #include "pgstat.h"
 #include "postmaster/autovacuum.h"
 #include "storage/bufmgr.h"
+#include "storage/procarray.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -33,6 +34,7 @@
 #include "server/peek.h"
 #include "server/residency.h"
 #include "server/standbys.h"
+#include "server/table_tree.h"
 #include "shmem.h"
 #include "state/carried.h"
 #include "state/decision_expiry.h"
@@ -95,6 +97,7 @@ weighing_begin(Weighing *w)
 	for (int catalog = 0; catalog < 2; catalog++)
 		w->horizon_age[catalog] = age_of_horizon(catalog);
 	w->mxid_horizon_age = (int32) (ReadNextMultiXactId() - GetOldestMultiXactId());
+	w->lossy_count = worth_tables_due(MyDatabaseId, w->lossy, WEIGHING_LOSSY_LIMIT);
 	w->carried = carried_is_known(MyDatabaseId, db ? db->stat_reset_timestamp : 0);
 }
 
@@ -344,8 +347,29 @@ weigh_age(Candidate *c, const Weighing *w)
 		(freeze_ahead_is_due(&xid, c->weight.freeze_share) || freeze_ahead_is_due(&mxid, c->weight.freeze_share));
 }
 
+/*
+ * Have index scans lost as many reads as a vacuum costs, together with the
+ * plans that each session makes again after it?
+ */
+static bool
+has_lost_reads(Candidate *c, const Weighing *w)
+{
+	for (int i = 0; i < w->lossy_count; i++)
+	{
+		Worth		worth = w->lossy[i].worth;
+
+		if (w->lossy[i].relid != c->key.relid)
+			continue;
+		worth_add_replans(&worth, CountDBBackends(MyDatabaseId), table_tree_size(c->key.relid));
+		c->weight.lost_reads = worth.lost_read;
+		c->weight.vacuum_blks = worth.cost;
+		return !c->trial.on && worth_is_due(&worth);
+	}
+	return false;
+}
+
 static DueReason
-due_reason(const Candidate *c, const Weighing *w)
+due_reason(Candidate *c, const Weighing *w)
 {
 	if (threshold_vacuum_due(&c->weight.thresholds, c->counters.dead))
 		return DUE_DEAD;
@@ -367,6 +391,8 @@ due_reason(const Candidate *c, const Weighing *w)
 		garbage_guess(c->row.reltuples, c->memory.pages, c->memory.visible_pages) >
 		c->weight.thresholds.vacuum)
 		return DUE_UNKNOWN;
+	if (has_lost_reads(c, w))
+		return DUE_LOST_READS;
 	return c->weight.age_due ? DUE_AGE : DUE_NOT;
 }
 

@@ -5,7 +5,11 @@
 #ifndef SWEEP_WEIGH_H
 #define SWEEP_WEIGH_H
 
+#include "state/worth_tables.h"
 #include "worker/candidate.h"
+
+/* More of them are due by that when these have been vacuumed. */
+#define WEIGHING_LOSSY_LIMIT	16
 
 /* What holds for all tables that are weighed together. */
 typedef struct Weighing
@@ -19,6 +23,8 @@ typedef struct Weighing
 	int64		horizon_age[2]; /* of tables, of catalogs: no vacuum makes
 								 * anything younger */
 	int64		mxid_horizon_age;	/* the same of multixacts */
+	int			lossy_count;	/* tables whose index scans have lost much */
+	WorthDue	lossy[WEIGHING_LOSSY_LIMIT];
 } Weighing;
 
 extern void weighing_begin(Weighing *w);

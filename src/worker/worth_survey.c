@@ -23,6 +23,7 @@ typedef struct Chosen
 {
 	DecisionKey key;
 	int64		fetched;
+	int64		pages;
 } Chosen;
 
 struct WorthSurvey
@@ -68,20 +69,24 @@ count_scans(const WorthIndexes *indexes)
 }
 
 static void
-follow(DecisionKey key)
+follow(const Chosen *table)
 {
 	WorthIndexes indexes = {0};
 	int64		pages[WORTH_INDEXES_LIMIT];
 	int64		scans;
 
-	indexes.count = table_indexes(key.relid, WORTH_INDEXES_LIMIT, indexes.oids, pages);
+	indexes.count = table_indexes(table->key.relid, WORTH_INDEXES_LIMIT, indexes.oids, pages);
 	if (indexes.count == 0 || indexes.count > WORTH_INDEXES_LIMIT)
 		return;
+	indexes.pages = (double) table->pages;
 	for (int i = 0; i < indexes.count; i++)
+	{
 		indexes.levels += worth_levels((double) pages[i]);
+		indexes.pages += (double) pages[i];
+	}
 	scans = count_scans(&indexes);
 	if (scans > 0)
-		worth_tables_put(key, &indexes, scans);
+		worth_tables_put(table->key, &indexes, scans);
 }
 
 WorthSurvey *
@@ -99,6 +104,7 @@ worth_survey_look(WorthSurvey *survey, const Candidate *c)
 	if (!may_be_followed(c))
 		return;
 	survey->chosen[survey->count].key = c->key;
+	survey->chosen[survey->count].pages = c->row.pages;
 	survey->chosen[survey->count++].fetched = c->counters.fetched;
 	if (survey->count < 2 * WORTH_TABLES_LIMIT)
 		return;
@@ -119,7 +125,7 @@ worth_survey_end(WorthSurvey *survey)
 		for (int i = 0; i < Min(survey->count, WORTH_TABLES_LIMIT); i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			follow(survey->chosen[i].key);
+			follow(&survey->chosen[i]);
 		}
 	}
 	CommitTransactionCommand();

@@ -232,6 +232,10 @@ losses(void)
 	add(&w, 1000, 5, 2, 0.1);
 	tap_is_double(w.lost_fetched, 6000, "losses add up", "");
 	tap_is_bool(worth_is_lost(&w), true, "and exceed the cost", "");
+	tap_is_bool(worth_is_due(&w), true, "so a vacuum is due", "");
+	add(&w, 10000, 3, 1, 0.1);
+	tap_is_bool(worth_is_due(&w), false, "not while scans take as few blocks as before", "");
+	tap_is_bool(worth_is_lost(&w), true, "whatever was lost", "");
 
 	w = vacuumed(100);
 	sum = scans(5000, 3, 1);
@@ -393,6 +397,12 @@ advice(void)
 		worth_begin_again(&w);
 		worth_begin_again(&w);
 		tap_is_int(worth_advice(&w, &small), WORTH_NO_ADVICE, "advice", "what it costs at most is no reason for fewer");
+		worth_assume_cost(&w, 60);
+		tap_is_double(w.cost, 120, "the table has grown", "");
+		worth_add_cost(&w, 30);
+		tap_is_double(w.cost, 30, "a vacuum tells", "");
+		worth_assume_cost(&w, 60);
+		tap_is_double(w.cost, 30, "and that holds", "");
 	}
 }
 
