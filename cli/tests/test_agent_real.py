@@ -76,6 +76,32 @@ def shop(server: ThrowawayServer, pgsweep: Pgsweep) -> Iterator[ThrowawayServer]
     server.psql("postgres", "DROP DATABASE shop")
 
 
+@pytest.fixture
+def small_disk(server: ThrowawayServer) -> Iterator[Path]:
+    """A file system of 16 MB, and a tablespace on it."""
+    if os.geteuid() != 0:
+        pytest.skip("NOT TESTED: only root can mount a file system")
+    folder = server.folder / "small"
+    folder.mkdir()
+    owner = (server.folder / "data").stat()
+    options = f"size=16m,uid={owner.st_uid},gid={owner.st_gid},mode=0700"
+    mount = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    if mount.returncode != 0:
+        pytest.skip(f"NOT TESTED: {mount.stderr.strip()}")
+    try:
+        server.psql("postgres", f"CREATE TABLESPACE small LOCATION '{folder}'")
+        yield folder
+        server.psql("postgres", "DROP TABLESPACE small")
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        folder.rmdir()
+
+
 def words(server: ThrowawayServer, state: Path, *more: str, rewrites: bool = False) -> list[str]:
     """Return a command line. From 19 on a bloated table is rewritten with its indexes."""
     flags = ["-h", str(server.folder), "-p", str(server.port), "-U", AGENT, "-d", "shop"]
@@ -501,6 +527,42 @@ def test_a_server_that_is_restarted_meanwhile(
     user.close()
     assert int(shop.psql("shop", INVALID)) == 0
     assert [row["outcome"] for row in acts(pgsweep, state)].count("running") == 0
+
+
+def test_a_disk_that_is_full(
+    pgsweep: Pgsweep, small_disk: Path, shop: ThrowawayServer, tmp_path: Path
+) -> None:
+    state = tmp_path / "agent.db"
+    shop.psql("postgres", f"GRANT CREATE ON TABLESPACE small TO {OWNER}")
+    for statement in (
+        f"SET ROLE {OWNER}; CREATE TABLE large (id int8)",
+        f"SET ROLE {OWNER}; INSERT INTO large SELECT generate_series(1, 400000)",
+        f"SET ROLE {OWNER}; CREATE INDEX large_id ON large (id) TABLESPACE small",
+        f"SET ROLE {OWNER}; DELETE FROM large WHERE id % 4 <> 0",
+        "VACUUM (ANALYZE) large",
+    ):
+        shop.psql("shop", statement)
+    with (small_disk / "others").open("wb") as others:
+        room = os.statvfs(small_disk)
+        others.write(bytes(room.f_bavail * room.f_bsize - 1024 * 1024))
+    assert pgsweep(*words(shop, state, "--act")).code == 0
+
+    def seen() -> list[tuple[str, str, str]]:
+        return [
+            (row["kind"], row["outcome"], row["detail"])
+            for row in acts(pgsweep, state)
+            if row["name"].startswith("public.large_id")
+        ]
+
+    dropped, failed = seen()
+    assert dropped[:2] == ("drop", "done")
+    assert failed[:2] == ("reindex", "failed")
+    assert "No space left on device" in failed[2]
+    assert int(shop.psql("shop", INVALID)) == 0
+    # It is not tried again soon, though there is room.
+    (small_disk / "others").unlink()
+    assert pgsweep(*words(shop, state, "--act")).code == 0
+    assert seen() == [dropped, failed]
 
 
 def test_nothing_begins_in_a_pause(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path) -> None:

@@ -249,6 +249,22 @@ add_recent(Worth *w, const WorthSum *sum)
 }
 
 /*
+ * Has the last vacuum removed what could be removed, and scans take as many
+ * blocks as before it?  Then it is not garbage that they take them for: the
+ * table has grown, or they are other queries.
+ */
+static bool
+was_in_vain(const Worth *w)
+{
+	WorthRate	before;
+	WorthRate	after;
+
+	worth_brought(w, &before, &after);
+	return !w->held_back && before.known && after.known &&
+		(1 + WORTH_NOISE) * after.fetched > before.fetched;
+}
+
+/*
  * The window after a vacuum is full.  If garbage was faster than the scans,
  * the window before may tell better what clean is.
  */
@@ -262,7 +278,8 @@ close_window(Worth *w, double dead_share)
 	if (w->vacuumed)
 		w->after = w->opened;
 	compare(&w->clean, &w->opened, &earlier, &opened);
-	if (dead_share <= WORTH_CLEAN_DEAD || !earlier.known || opened.fetched <= earlier.fetched)
+	if (dead_share <= WORTH_CLEAN_DEAD || !earlier.known || opened.fetched <= earlier.fetched ||
+		was_in_vain(w))
 		w->clean = w->opened;
 }
 
@@ -326,7 +343,7 @@ worth_begin_clean(Worth *w)
 }
 
 void
-worth_begin_again(Worth *w)
+worth_begin_again(Worth *w, bool held_back)
 {
 	worth_settle(w);
 	w->before = recent(w);
@@ -334,6 +351,7 @@ worth_begin_again(Worth *w)
 	w->cycle_known = w->vacuumed;
 	w->cycle_taken = w->taken;
 	w->vacuumed = true;
+	w->held_back = held_back;
 	w->scans = w->taken = w->lost_fetched = w->lost_read = w->changed = w->cold = 0;
 	worth_begin_clean(w);
 }
@@ -379,7 +397,7 @@ worth_is_lost(const Worth *w)
 bool
 worth_is_due(const Worth *w)
 {
-	return worth_is_lost(w) && is_beyond_noise(w);
+	return worth_is_lost(w) && is_beyond_noise(w) && (w->changed > 0 || w->held_back);
 }
 
 /*

@@ -104,6 +104,7 @@ typedef struct Worth
 {
 	bool		open;			/* the window after a vacuum is not full yet */
 	bool		vacuumed;		/* one was seen */
+	bool		held_back;		/* it could not remove all dead rows */
 	WorthSum	pending;		/* counted last, blocks may still come */
 	double		pending_dead;	/* the share of dead rows then */
 	WorthSum	opened;			/* that window so far */
@@ -172,8 +173,11 @@ extern void worth_add(Worth *w, const WorthSum *sum, double dead_share);
 /* Takes in what was counted last: no more blocks of those scans will come. */
 extern void worth_settle(Worth *w);
 
-/* The table was vacuumed.  What is counted from now on is of the time after it. */
-extern void worth_begin_again(Worth *w);
+/*
+ * The table was vacuumed.  What is counted from now on is of the time after it.
+ * held_back says that dead rows are left, because somebody may still see them.
+ */
+extern void worth_begin_again(Worth *w, bool held_back);
 
 /* The table has hardly any dead rows, and nothing is known of it yet. */
 extern void worth_begin_clean(Worth *w);
@@ -207,7 +211,8 @@ extern double worth_breaks_even(const Worth *w, double elapsed_s);
 extern bool worth_is_lost(const Worth *w);
 
 /*
- * Is a vacuum due by that?  Who vacuums whenever as much was lost as a vacuum
+ * Is a vacuum due by that?  Only if there are dead rows that it
+ * may remove.  Who vacuums whenever as much was lost as a vacuum
  * costs never spends more than twice what the best choice of times would have
  * cost (renting until buying would have paid: Karlin et al. 1988,
  * "Competitive Snoopy Caching").

@@ -54,12 +54,6 @@ find(Oid dboid, Oid relid)
 	return NULL;
 }
 
-static bool
-same_key(DecisionKey a, DecisionKey b)
-{
-	return a.dboid == b.dboid && a.relid == b.relid;
-}
-
 void
 worth_tables_begin(void)
 {
@@ -98,13 +92,15 @@ worth_tables_put(DecisionKey key, const WorthIndexes *indexes, int64 scans)
 {
 	RunRecord	run;
 	bool		known = ledger_last(key.dboid, key.relid, RUN_VACUUM, &run) && run.index_pass != 0;
+	bool		is_new;
 	WorthTable *t;
 
 	LWLockAcquire(shmem_lock(LOCK_WORTH), LW_EXCLUSIVE);
 	t = find(key.dboid, key.relid);
+	is_new = t == NULL || !same_indexes(&t->indexes, indexes);
 	if (t == NULL)
 		t = new_place(scans);
-	if (t != NULL && !(same_key(t->key, key) && same_indexes(&t->indexes, indexes)))
+	if (t != NULL && is_new)
 	{
 		memset(t, 0, sizeof(*t));
 		t->key = key;
@@ -185,7 +181,7 @@ count_run(const RunRecord *run)
 	begin_to_settle(t, run);
 	if (!has_cleaned(run, &t->worth))
 		return;
-	worth_begin_again(&t->worth);
+	worth_begin_again(&t->worth, run->dead_not_removable > run->tuples_removed);
 	t->vacuumed_at = clock_at(run->ended_at);
 	t->run_id = run->run_id;
 	/* one that reads all pages says little of the next one */

@@ -61,7 +61,7 @@ must_wait(const Candidate *c)
 	 * Near the limit the minimum interval is no reason to wait.  A vacuum
 	 * that did not make the table younger has put its age off (stayed_old).
 	 */
-	if (c->weight.due == DUE_AGE && d.kind == DECISION_VACUUMED && is_near_limit(c))
+	if (c->weight.age_due && d.kind == DECISION_VACUUMED && is_near_limit(c))
 		return false;
 	/* what ended at the indexes is not in the way of freezing without them */
 	if (c->weight.age_due && table_memory_leaves_indexes(&c->memory) &&

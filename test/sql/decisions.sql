@@ -55,3 +55,11 @@ SELECT mode, effective_mode, reason, launcher_pid IS NOT NULL AS launcher, round
 FROM sweep.status;
 
 DROP TABLE due, disabled, below, quiet, earlier, inserted, inserts_off;
+
+-- a table of a billion rows is due from so many dead ones on, as from 18 on without us
+CREATE TABLE billion (a int);
+INSERT INTO billion VALUES (1);
+SELECT pg_stat_force_next_flush();
+UPDATE pg_class SET reltuples = 1e9 WHERE oid = 'billion'::regclass;
+SELECT vacuum_threshold FROM sweep.tables WHERE relname = 'billion';
+DROP TABLE billion;

@@ -87,5 +87,21 @@ $node->safe_psql('b', 'REINDEX INDEX rotten_i; DELETE FROM rotten WHERE id % 4 =
 poll_ok($node, q{SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'rotten' AND outcome = 'done' AND started_by = 'sweep' AND index_pass = 1},
 	'with the index made anew its dead rows go');
 
+# ---- near its limit a table does not wait for the minimum interval
+
+sql($node, q{CREATE TABLE near (i int); INSERT INTO near SELECT generate_series(1, 2000); SELECT sweep.set('near', 'min_interval', '1 d'), pg_stat_force_next_flush()});
+my $runs = q{FROM sweep.runs WHERE relname = 'near' AND started_by = 'sweep' AND command = 'VACUUM'};
+poll_ok($node, "SELECT count(*) = 1 $runs", 'it is vacuumed');
+# whatever else it is due by
+sql($node, 'UPDATE near SET i = i + 1; SELECT pg_stat_force_next_flush()');
+my $age = int(0.75 * $limit) - sql($node, q{SELECT age(relfrozenxid) FROM pg_class WHERE relname = 'near'});
+$node->safe_psql('postgres', "CALL burn($age)");
+poll_ok($node, q{SELECT xid_age > freeze_at AND decision = 'vacuumed' FROM sweep.tables WHERE relname = 'near'}, 'it is due to be frozen, and waits');
+is(sql($node, "SELECT count(*) $runs"), 1, '... for the minimum interval');
+$age = int(0.9 * $limit) - sql($node, q{SELECT age(relfrozenxid) FROM pg_class WHERE relname = 'near'});
+$node->safe_psql('postgres', "CALL burn($age)");
+poll_ok($node, "SELECT count(*) = 2 $runs", 'near the limit it waits no longer', timeout => 60);
+cmp_ok(sql($node, q{SELECT age(relfrozenxid) FROM pg_class WHERE relname = 'near'}), '<', 0.5 * $limit, '... and is frozen');
+
 $node->stop;
 done_testing();

@@ -35,7 +35,7 @@ vacuumed(double cost)
 {
 	Worth		w = {0};
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	worth_add_cost(&w, cost);
 	add(&w, WORTH_CLEAN_SCANS, 3, 1, 0);
 	return w;
@@ -142,7 +142,7 @@ windows(void)
 	tap_ok(!clean.known && now.known && now.fetched == 10 && now.read == 1, "how it is now is known without a vacuum", "");
 	tap_ok(w.lost_fetched == 0, "but not what is lost", "");
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	worth_brought(&w, &clean, &now);
 	tap_ok(clean.known && clean.fetched == 10 && !now.known, "before the vacuum, and not yet after it", "");
 	add(&w, WORTH_SCANS, 3, 1, 0);
@@ -156,7 +156,7 @@ windows(void)
 	worth_brought(&w, &clean, &now);
 	tap_ok(now.known && now.fetched == 4, "and after the vacuum is", "");
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	worth_brought(&w, &clean, &now);
 	tap_ok(!clean.known && !now.known, "a vacuum right after another has no before", "");
 	add(&w, WORTH_SCANS - 1, 6, 2, 0.5);
@@ -168,7 +168,7 @@ windows(void)
 	worth_brought(&w, &clean, &now);
 	tap_is_double(now.fetched, 8, "while after the vacuum is what was measured", "");
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	add(&w, WORTH_SCANS, 2, 1, 0.5);
 	worth_rates(&w, &clean, &now);
 	tap_is_double(clean.fetched, 3, "one that is better counts, whatever is dead", "");
@@ -185,7 +185,7 @@ late_blocks(void)
 	WorthRate	clean;
 	WorthRate	now;
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	worth_add(&w, &early, 0);
 	tap_is_bool(w.open, true, "what was counted waits for blocks that come later", "");
 	worth_add(&w, &late, 0);
@@ -203,9 +203,9 @@ late_blocks(void)
 	worth_settle(&w);
 	tap_is_double(w.scans, 3 * WORTH_CLEAN_SCANS, "it is taken in once", "");
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	worth_add(&w, &early, 0);
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	worth_rates(&w, &clean, &now);
 	tap_is_double(clean.fetched, 2, "the next vacuum takes in what was counted", "");
 }
@@ -232,6 +232,11 @@ losses(void)
 	add(&w, 1000, 5, 2, 0.1);
 	tap_is_double(w.lost_fetched, 6000, "losses add up", "");
 	tap_is_bool(worth_is_lost(&w), true, "and exceed the cost", "");
+	tap_is_bool(worth_is_due(&w), false, "no vacuum helps where no row was changed", "");
+	w.held_back = true;
+	tap_is_bool(worth_is_due(&w), true, "so a vacuum is due", "what the last one left");
+	w.held_back = false;
+	w.changed = 1;
 	tap_is_bool(worth_is_due(&w), true, "so a vacuum is due", "");
 	add(&w, 10000, 3, 1, 0.1);
 	tap_is_bool(worth_is_due(&w), false, "not while scans take as few blocks as before", "");
@@ -268,7 +273,7 @@ losses(void)
 	worth_settle(&w);
 	tap_is_double(w.lost_fetched, 2000, "with sequential scans the indexes count alone", "");
 
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	tap_ok(w.lost_fetched == 0 && w.lost_read == 0 && w.scans == 0, "a vacuum ends it", "");
 }
 
@@ -281,7 +286,7 @@ mixed_parts(void)
 	WorthRate	after;
 
 	add(&w, WORTH_SCANS, 5, 5, 0.1);
-	worth_begin_again(&w);
+	worth_begin_again(&w, false);
 	sum.table_scans = sum.fetched = sum.read = 0;
 	worth_add(&w, &sum, 0);
 	worth_settle(&w);
@@ -328,6 +333,34 @@ costs(void)
 	tap_is_double(w.cost, 200, "nothing is assumed where vacuums tell", "");
 }
 
+/* The table has grown, or there are other queries: scans take twice as many blocks. */
+static void
+vain(void)
+{
+	for (int held_back = 0; held_back < 2; held_back++)
+	{
+		Worth		w = vacuumed(100);
+
+		w.changed = 1000;
+		add(&w, 20000, 6, 2, 0.05);
+		tap_is_bool(worth_is_due(&w), true, "more blocks", "a vacuum is due");
+		worth_begin_again(&w, held_back);
+		w.changed = 10;
+		add(&w, WORTH_SCANS, 6, 2, 0.05);
+		add(&w, 20000, 6, 2, 0.05);
+		tap_is_bool(worth_is_due(&w), held_back, "it brought nothing, another", held_back ? "rows were held back" : "what scans take is no loss");
+		tap_is_double(w.clean.index_fetched / w.clean.scans, held_back ? 3 : 6, "a clean scan", "");
+		/* half as many */
+		w.changed = 1000;
+		add(&w, 20000, 12, 4, 0.05);
+		worth_begin_again(&w, false);
+		w.changed = 10;
+		add(&w, WORTH_SCANS, 6, 2, 0.05);
+		add(&w, 20000, 6, 2, 0.05);
+		tap_is_bool(worth_is_due(&w), held_back, "one that helped", held_back ? "by what was clean long ago" : "no other is due");
+	}
+}
+
 static void
 advice(void)
 {
@@ -365,7 +398,7 @@ advice(void)
 		Worth		w = vacuumed(100000);
 
 		tap_is_int(worth_advice(&w, &small), WORTH_NO_ADVICE, "advice", "one vacuum does not tell");
-		worth_begin_again(&w);
+		worth_begin_again(&w, false);
 		tap_is_int(worth_advice(&w, &small), WORTH_VACUUM_LATER, "advice", "scans took less than a vacuum costs");
 		small.own = false;
 		tap_is_int(worth_advice(&w, &small), WORTH_NO_ADVICE, "advice", "it is not the table's own scale factor");
@@ -394,8 +427,8 @@ advice(void)
 		tap_is_int(worth_advice(&w, &usual), WORTH_VACUUM_EARLIER, "advice", "one session plans again");
 		worth_add_replans(&w, 10, 200);
 		tap_is_int(worth_advice(&w, &usual), WORTH_NO_ADVICE, "advice", "ten sessions plan again, with 200 partitions");
-		worth_begin_again(&w);
-		worth_begin_again(&w);
+		worth_begin_again(&w, false);
+		worth_begin_again(&w, false);
 		tap_is_int(worth_advice(&w, &small), WORTH_NO_ADVICE, "advice", "what it costs at most is no reason for fewer");
 		worth_assume_cost(&w, 60);
 		tap_is_double(w.cost, 120, "the table has grown", "");
@@ -418,6 +451,7 @@ main(void)
 	mixed_parts();
 	break_even();
 	costs();
+	vain();
 	advice();
 	return tap_done();
 }
