@@ -585,7 +585,7 @@ RETURNS TABLE (weight integer, verdict text, cause text, evidence text, fix text
 LANGUAGE sql STRICT VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN a.earlier THEN 83 ELSE 13 END, 'not due',
+SELECT CASE WHEN a.earlier THEN 83 ELSE 13 END, CASE WHEN t.do_vacuum THEN 'due, but pg_sweep does not act' ELSE 'not due' END,
 	CASE WHEN a.earlier THEN format('index scans lost %s blocks, a vacuum costs %s', to_char(w.lost_reads, a.f), to_char(w.vacuum_blks, a.f))
 	     ELSE 'it is vacuumed more often than its index scans need' END,
 	CASE WHEN a.earlier THEN format('since the last vacuum at %s, %s index scans had to read so many blocks more because of dead rows. One takes %s blocks now, and %s when the table is clean. %s %% of the changed rows leave index entries behind',
@@ -599,7 +599,8 @@ SELECT CASE WHEN a.earlier THEN 83 ELSE 13 END, 'not due',
 	     ELSE 'more dead rows gather from vacuum to vacuum, and the table takes more room' END
 FROM sweep_internal.get_worth(t.relid) w CROSS JOIN sweep_internal.get_scale_in_force(t.relid) f
 	CROSS JOIN LATERAL (SELECT w.advice LIKE 'vacuum earlier%' AS earlier, 'FM999,999,999,999,990' AS f) a
-WHERE w.advice IS NOT NULL AND NOT t.do_vacuum AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
+-- where pg_sweep does not act on it autovacuum has to be told
+WHERE w.advice IS NOT NULL AND (NOT t.do_vacuum OR (a.earlier AND current_setting('sweep.mode') <> 'act')) AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
 $$;
 
 -- How far is wraparound? This is said from half of the way on. A table that pg_sweep will freeze
