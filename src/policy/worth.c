@@ -382,10 +382,10 @@ worth_assume_cost(Worth *w, double pages)
 	w->at_most = true;
 }
 
-void
-worth_add_replans(Worth *w, int sessions, int relations)
+double
+worth_replans(int sessions, int relations)
 {
-	w->cost += WORTH_REPLAN_BLKS * sessions * relations;
+	return WORTH_REPLAN_BLKS * sessions * relations;
 }
 
 bool

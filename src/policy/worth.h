@@ -188,8 +188,8 @@ extern void worth_add_cost(Worth *w, double blocks);
 /* No vacuum tells what one costs: at most it reads and dirties all pages of table and indexes. */
 extern void worth_assume_cost(Worth *w, double pages);
 
-/* What so many sessions pay for planning again, with so many relations in the tree. */
-extern void worth_add_replans(Worth *w, int sessions, int relations);
+/* What so many sessions pay for planning again, in blocks, with so many relations in the tree. */
+extern double worth_replans(int sessions, int relations);
 
 /* Blocks per scan, clean and now, over the same parts of the table. */
 extern void worth_rates(const Worth *w, WorthRate *clean, WorthRate *now);
@@ -211,11 +211,10 @@ extern double worth_breaks_even(const Worth *w, double elapsed_s);
 extern bool worth_is_lost(const Worth *w);
 
 /*
- * Is a vacuum due by that?  Only if there are dead rows that it
- * may remove.  Who vacuums whenever as much was lost as a vacuum
- * costs never spends more than twice what the best choice of times would have
- * cost (renting until buying would have paid: Karlin et al. 1988,
- * "Competitive Snoopy Caching").
+ * Is a vacuum due by that?  Only if there are dead rows that it may remove.
+ * Who vacuums whenever as much was lost as a vacuum costs never spends more
+ * than twice what the best choice of times would have cost (renting until
+ * buying would have paid: Karlin et al. 1988, "Competitive Snoopy Caching").
  */
 extern bool worth_is_due(const Worth *w);
 

@@ -158,7 +158,7 @@ advice_of(const Shown *s)
 	t.dead = (double) c->counters.dead;
 	t.threshold = c->weight.thresholds.vacuum;
 	if (worth_advice(&worth, &t) == WORTH_VACUUM_EARLIER)
-		worth_add_replans(&worth, CountDBBackends(MyDatabaseId), table_tree_size(c->key.relid));
+		worth.cost += worth_replans(CountDBBackends(MyDatabaseId), table_tree_size(c->key.relid));
 	switch (worth_advice(&worth, &t))
 	{
 		case WORTH_VACUUM_EARLIER:

@@ -291,19 +291,20 @@ worth_tables_copy(int *count)
 }
 
 int
-worth_tables_due(Oid dboid, WorthDue *due, int limit)
+worth_tables_due(Oid dboid, WorthDue due[WORTH_TABLES_LIMIT])
 {
 	int			n = 0;
 
 	LWLockAcquire(shmem_lock(LOCK_WORTH), LW_SHARED);
-	for (int i = 0; i < state()->count && n < limit; i++)
+	for (int i = 0; i < state()->count; i++)
 	{
 		const WorthTable *t = &state()->tables[i];
 
 		if (t->key.dboid != dboid || t->settling_pid != 0 || !worth_is_due(&t->worth))
 			continue;
 		due[n].relid = t->key.relid;
-		due[n++].worth = t->worth;
+		due[n].lost_reads = t->worth.lost_read;
+		due[n++].cost = t->worth.cost;
 	}
 	LWLockRelease(shmem_lock(LOCK_WORTH));
 	return n;

@@ -98,11 +98,12 @@ extern WorthTable *worth_tables_copy(int *count);
 typedef struct WorthDue
 {
 	Oid			relid;
-	Worth		worth;
+	double		lost_reads;
+	double		cost;			/* blocks */
 } WorthDue;
 
-/* Copies those of a database, and returns how many: at most the limit. */
-extern int	worth_tables_due(Oid dboid, WorthDue *due, int limit);
+/* Copies those of a database, and returns how many. */
+extern int	worth_tables_due(Oid dboid, WorthDue due[WORTH_TABLES_LIMIT]);
 
 /* Counts a table from the statistics.  False if it has none. */
 extern bool worth_tables_read(const WorthTable *table, WorthCounters *counters, double *dead_share);

@@ -97,7 +97,7 @@ weighing_begin(Weighing *w)
 	for (int catalog = 0; catalog < 2; catalog++)
 		w->horizon_age[catalog] = age_of_horizon(catalog);
 	w->mxid_horizon_age = (int32) (ReadNextMultiXactId() - GetOldestMultiXactId());
-	w->lossy_count = worth_tables_due(MyDatabaseId, w->lossy, WEIGHING_LOSSY_LIMIT);
+	w->lossy_count = worth_tables_due(MyDatabaseId, w->lossy);
 	w->carried = carried_is_known(MyDatabaseId, db ? db->stat_reset_timestamp : 0);
 }
 
@@ -356,14 +356,11 @@ has_lost_reads(Candidate *c, const Weighing *w)
 {
 	for (int i = 0; i < w->lossy_count; i++)
 	{
-		Worth		worth = w->lossy[i].worth;
-
 		if (w->lossy[i].relid != c->key.relid)
 			continue;
-		worth_add_replans(&worth, CountDBBackends(MyDatabaseId), table_tree_size(c->key.relid));
-		c->weight.lost_reads = worth.lost_read;
-		c->weight.vacuum_blks = worth.cost;
-		return !c->trial.on && worth_is_due(&worth);
+		c->weight.lost_reads = w->lossy[i].lost_reads;
+		c->weight.vacuum_blks = w->lossy[i].cost + worth_replans(CountDBBackends(MyDatabaseId), table_tree_size(c->key.relid));
+		return !c->trial.on && c->weight.lost_reads >= c->weight.vacuum_blks;
 	}
 	return false;
 }

@@ -8,9 +8,6 @@
 #include "state/worth_tables.h"
 #include "worker/candidate.h"
 
-/* More of them are due by that when these have been vacuumed. */
-#define WEIGHING_LOSSY_LIMIT	16
-
 /* What holds for all tables that are weighed together. */
 typedef struct Weighing
 {
@@ -24,7 +21,7 @@ typedef struct Weighing
 								 * anything younger */
 	int64		mxid_horizon_age;	/* the same of multixacts */
 	int			lossy_count;	/* tables whose index scans have lost much */
-	WorthDue	lossy[WEIGHING_LOSSY_LIMIT];
+	WorthDue	lossy[WORTH_TABLES_LIMIT];
 } Weighing;
 
 extern void weighing_begin(Weighing *w);

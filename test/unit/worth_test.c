@@ -423,9 +423,9 @@ advice(void)
 		worth_assume_cost(&w, 50);
 		tap_is_double(w.cost, 100, "every page is read and dirtied", "");
 		tap_is_int(worth_advice(&w, &usual), WORTH_VACUUM_EARLIER, "advice", "more is lost than a vacuum can cost");
-		worth_add_replans(&w, 1, 1);
+		w.cost += worth_replans(1, 1);
 		tap_is_int(worth_advice(&w, &usual), WORTH_VACUUM_EARLIER, "advice", "one session plans again");
-		worth_add_replans(&w, 10, 200);
+		w.cost += worth_replans(10, 200);
 		tap_is_int(worth_advice(&w, &usual), WORTH_NO_ADVICE, "advice", "ten sessions plan again, with 200 partitions");
 		worth_begin_again(&w, false);
 		worth_begin_again(&w, false);
