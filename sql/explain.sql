@@ -600,7 +600,7 @@ SELECT CASE WHEN a.earlier THEN 83 ELSE 13 END, CASE WHEN t.do_vacuum THEN 'due,
 FROM sweep_internal.get_worth(t.relid) w CROSS JOIN sweep_internal.get_scale_in_force(t.relid) f
 	CROSS JOIN LATERAL (SELECT w.advice LIKE 'vacuum earlier%' AS earlier, 'FM999,999,999,999,990' AS f) a
 -- where pg_sweep does not act on it autovacuum has to be told
-WHERE w.advice IS NOT NULL AND (NOT t.do_vacuum OR (a.earlier AND current_setting('sweep.mode') <> 'act')) AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
+WHERE w.advice IS NOT NULL AND (NOT t.do_vacuum OR (a.earlier AND (SELECT s.effective_mode FROM sweep_internal.get_status() s) <> 'act')) AND t.decision NOT IN ('disabled', 'partitioned', 'out of scope')
 $$;
 
 -- How far is wraparound? This is said from half of the way on. A table that pg_sweep will freeze

@@ -110,10 +110,7 @@ worth_tables_put(DecisionKey key, const WorthIndexes *indexes, int64 scans)
 			worth_add_cost(&t->worth, (double) (run.used.blks_read + run.used.blks_dirtied));
 	}
 	if (t != NULL)
-	{
 		t->indexes = *indexes;	/* they may have grown */
-		worth_assume_cost(&t->worth, indexes->pages);
-	}
 	LWLockRelease(shmem_lock(LOCK_WORTH));
 }
 
@@ -347,6 +344,7 @@ worth_tables_count(WorthTable *t, const WorthCounters *counters, double dead_sha
 {
 	WorthSum	sum;
 
+	worth_assume_cost(&t->worth, t->indexes.pages);
 	if (now > clock_after(t->scanned_at, SESSION_SETTLES_MS))
 		worth_settle(&t->worth);
 

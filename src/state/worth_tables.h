@@ -19,7 +19,7 @@
 /* A table with more indexes is not followed. */
 #define WORTH_INDEXES_LIMIT	32
 
-/* What is to be counted: the indexes, and how much inserting into them takes. */
+/* What is to be counted: the indexes, how much inserting into them takes, and how large all is. */
 typedef struct WorthIndexes
 {
 	int			count;

@@ -36,6 +36,20 @@ is_near_limit(const Candidate *c)
 	return c->row.xid_age > NEAR_LIMIT * c->rules.xid_limit || c->row.mxid_age > NEAR_LIMIT * c->rules.mxid_limit;
 }
 
+/*
+ * Could a vacuum not remove half of the dead rows?  Those that somebody may
+ * still see cost index scans as much as the others.
+ */
+static bool
+most_is_needed(const Candidate *c, const Decision *decision, int64 dead)
+{
+	Decision	d = *decision;
+
+	d.dead_threshold = dead / 2.0;
+	return dead > 0 && FullTransactionIdIsValid(d.horizon) &&
+		!decision_horizon_allows(&d, dead, false, horizon_now(d.catalog_horizon, unconstify(Candidate *, c)));
+}
+
 /* Does what was decided earlier still hold? */
 static bool
 must_wait(const Candidate *c)
@@ -67,16 +81,12 @@ must_wait(const Candidate *c)
 	if (c->weight.age_due && table_memory_leaves_indexes(&c->memory) &&
 		(d.kind == DECISION_FAILED || d.kind == DECISION_CANCELLED))
 		return false;
-	/* the counters are lost, or do not matter, so only the time counts */
+	if (c->weight.due == DUE_LOST_READS && most_is_needed(c, &d, dead))
+		return true;
+	/* no threshold counts, so only the time does */
 	if (c->weight.due == DUE_UNKNOWN || c->weight.due == DUE_AGE || c->weight.due == DUE_LOST_READS)
-	{
-		if (moment.now < d.not_before)
-			return !(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
-		/* what is still needed costs reads, too, but no vacuum removes it */
-		d.dead_threshold = dead / 2.0;
-		return c->weight.due == DUE_LOST_READS && dead > 0 && FullTransactionIdIsValid(d.horizon) &&
-			!decision_horizon_allows(&d, dead, false, horizon_now(d.catalog_horizon, unconstify(Candidate *, c)));
-	}
+		return moment.now < d.not_before &&
+			!(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
 	/* rows that cannot be removed yet do not keep others from being frozen */
 	if (c->weight.age_due && moment.now >= d.not_before)
 		return false;
