@@ -102,6 +102,8 @@ initialize(void)
 	worth_tables_begin();
 	sweep_shared->lowest_dead_threshold = PG_INT64_MAX;
 	sweep_shared->lowest_ins_threshold = PG_INT64_MAX;
+	pg_atomic_init_u32(&sweep_shared->spare_workers, 0);
+	pg_atomic_init_u32(&sweep_shared->parallel_failed, 0);
 	pg_atomic_init_u32(&sweep_shared->fit_pages, 0);
 	pg_atomic_init_u32(&sweep_shared->wal_left_mb, WAL_LEFT_ENOUGH);
 	pg_atomic_init_u32(&sweep_shared->late_tables, 0);

@@ -81,6 +81,14 @@ typedef struct SweepShared
 	/* writer: launcher (0: unknown) */
 	pg_atomic_uint64 next_checkpoint_at;
 
+	/*
+	 * Background workers that nobody else wants, and more workers of ours do
+	 * not need (writer: launcher in each round).  Has a vacuum failed for
+	 * want of parallel workers (writers: workers, set once)?
+	 */
+	pg_atomic_uint32 spare_workers;
+	pg_atomic_uint32 parallel_failed;
+
 	/* writer: launcher in each round, see insert_fit_pages() (0: all fit) */
 	pg_atomic_uint32 fit_pages;
 

@@ -21,6 +21,7 @@
 #include "policy/free_slots.h"
 #include "server/clock.h"
 #include "shmem.h"
+#include "state/budget.h"
 #include "state/worker_pool.h"
 
 /* How long after a parallel query others are expected. */
@@ -44,12 +45,24 @@ slots_read_subscriptions(void)
 	table_close(rel, AccessShareLock);
 }
 
+/*
+ * One of a vacuum is not a query's.  Nor is one that has not joined its leader
+ * yet: a query's will be seen at the next look.
+ */
+static bool
+is_of_query(volatile PGPROC *proc)
+{
+	const PGPROC *leader = proc->lockGroupLeader;
+
+	return leader != NULL && (((volatile const PGPROC *) leader)->statusFlags & PROC_IN_VACUUM) == 0;
+}
+
 static void
-count(const char *type, int *used)
+count(volatile PGPROC *proc, const char *type, int *used)
 {
 	(*used)++;
 	if (strcmp(type, "parallel worker") == 0)
-		slots.parallel++;
+		slots.parallel += is_of_query(proc);
 	else if (strncmp(type, "logical replication ", 20) == 0 && strcmp(type, "logical replication launcher") != 0)
 		slots.logical++;
 }
@@ -62,11 +75,12 @@ slots_look(TimestampTz now)
 	memset(&slots, 0, sizeof(slots));
 	for (uint32 i = 0; i < ProcGlobal->allProcCount; i++)
 	{
-		int			pid = ProcGlobal->allProcs[i].pid;
+		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
+		int			pid = proc->pid;
 		const char *type = pid != 0 ? GetBackgroundWorkerTypeByPid(pid) : NULL;
 
 		if (type != NULL)
-			count(type, &used);
+			count(proc, type, &used);
 	}
 	if (slots.parallel > 0)
 		parallel_seen_at = now;
@@ -78,6 +92,8 @@ slots_look(TimestampTz now)
 	slots.in_parallel = parallel_seen_at != 0 && now >= parallel_seen_at &&
 		now < clock_after(parallel_seen_at, PARALLEL_EXPECTED_MS);
 	slots.max_parallel = max_parallel_workers;
+	pg_atomic_write_u32(&sweep_shared->spare_workers,
+						free_slots_spare(&slots, budget_workers() + 1));
 }
 
 bool

@@ -226,7 +226,7 @@ awaits_grant(const PacerGrant *grant)
 	switch (pacer.kind)
 	{
 		case PACER_OWN:
-			return pacer.head.adaptive && !pacer.keeps_costs && grant->run != pacer.run;
+			return (pacer.head.adaptive || pacer.head.limited) && !pacer.keeps_costs && grant->run != pacer.run;
 		case PACER_STATEMENT:
 			return grant->run != pacer.run && (sweep_steer & STEERED_MANUAL) != 0 && pacer.head.limited;
 		default:
@@ -296,8 +296,8 @@ does_yield(void)
 static bool
 awaits_governor(TimestampTz now)
 {
-	return pacer.kind == PACER_OWN && sweep_adaptive && !pacer.keeps_costs &&
-		now - pacer.began_at < UNSEEN_US && does_yield();
+	return pacer.kind == PACER_OWN && !pacer.keeps_costs && now - pacer.began_at < UNSEEN_US &&
+		(pacer.head.limited || (sweep_adaptive && does_yield()));
 }
 
 static Wanted

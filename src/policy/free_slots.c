@@ -28,6 +28,12 @@ free_slots_wanted(const FreeSlots *s)
 	return at_least_0(logical - s->logical) + at_least_0(parallel - s->parallel);
 }
 
+int
+free_slots_spare(const FreeSlots *s, int most_ours)
+{
+	return at_least_0(s->free - free_slots_wanted(s) - at_least_0(most_ours - s->ours));
+}
+
 bool
 free_slots_let_begin(const FreeSlots *s)
 {

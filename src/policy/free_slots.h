@@ -23,6 +23,12 @@ typedef struct FreeSlots
 extern int	free_slots_wanted(const FreeSlots *s);
 
 /*
+ * How many would be left if they had all, and as many workers of ours ran as
+ * may?
+ */
+extern int	free_slots_spare(const FreeSlots *s, int most_ours);
+
+/*
  * May one more worker of ours begin?  The first may as long as there is any
  * slot, or nothing would be vacuumed.
  */

@@ -305,6 +305,22 @@ compat_log_analyze_min_duration(void)
 }
 
 /*
+ * From 19 on autovacuum may vacuum indexes with parallel workers, and how many
+ * is set.  -1: that is not said.
+ */
+int
+compat_autovacuum_parallel_workers(const AutoVacOpts *opts)
+{
+#if PG_VERSION_NUM >= 190000
+	if (opts && opts->autovacuum_parallel_workers >= 0)
+		return opts->autovacuum_parallel_workers;
+	if (autovacuum_max_parallel_workers > 0)
+		return autovacuum_max_parallel_workers;
+#endif
+	return -1;
+}
+
+/*
  * Reads a table's counters freshly.  NULL if there are none.  They are in the
  * current memory context as long as stats_fetch_consistency is "none".
  */

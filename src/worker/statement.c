@@ -66,7 +66,7 @@ statement_vacuum(Oid relid, const char *schemaname, const char *relname,
 	stmt->options = list_make4(option("verbose", (Node *) makeBoolean(true)),
 							   option("skip_locked", (Node *) makeBoolean(true)),
 							   option("process_toast", (Node *) makeBoolean(false)),
-							   option("parallel", (Node *) makeInteger(0)));
+							   option("parallel", (Node *) makeInteger(options->parallel)));
 	if (options->keep_indexes)
 		stmt->options = lappend(stmt->options,
 								option("index_cleanup", (Node *) makeString(pstrdup("off"))));

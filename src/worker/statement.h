@@ -16,6 +16,7 @@ typedef struct StatementOptions
 	bool		all_indexes;	/* INDEX_CLEANUP on, however few entries there
 								 * are */
 	bool		keep_size;		/* TRUNCATE off */
+	int			parallel;		/* PARALLEL: workers for the indexes */
 } StatementOptions;
 
 /* The table is the one with that OID.  For the names see statement.c. */

@@ -28,6 +28,7 @@
 #include "shmem.h"
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
+#include "worker/parallel_indexes.h"
 #include "worker/remember.h"
 #include "worker/statement.h"
 #include "worker/table_run.h"
@@ -144,6 +145,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	 */
 	if (verdict->requested_by == NULL && statement_must_wait(c->key.relid, AccessExclusiveLock))
 		done.options.keep_size = true;
+	done.options.parallel = parallel_indexes_workers(c, &done.options);
 	describe_reason(c, verdict, reason);
 	worker_slot_vacuums(dead_ratio(c), table_memory_is_patient(&c->memory));
 	table_run_begin(c, RUN_VACUUM, reason, verdict, -1);
@@ -154,6 +156,8 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	SetConfigOption("lock_timeout", BGWORKER_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
 	done.gave_up = pin_wait_end() && sqlstate == ERRCODE_QUERY_CANCELED;
 	done.gave_way = statement_gave_way();
+	if (sqlstate != 0 && done.options.parallel > 0)
+		parallel_indexes_failed(sqlstate);
 	recorded = table_run_end(&run);
 	done.in_indexes = recorded && sqlstate != 0 && was_at_indexes();
 	/* a run takes at least as long as the processor time that it uses */

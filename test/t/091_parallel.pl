@@ -1,0 +1,147 @@
+# Large indexes are vacuumed with parallel workers, while processors and background workers are
+# free. They keep to the limits and give way as their leader does. Where they fail, vacuums go on
+# without them.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SweepTest;
+use Test::More;
+
+my $node = sweep_node('parallel', start => 0, conf => <<'END');
+deadlock_timeout = 100s
+max_worker_processes = 16
+min_parallel_index_scan_size = 0
+sweep.naptime = 100ms
+sweep.max_workers = 1
+sweep.adaptive = off
+autovacuum_vacuum_cost_delay = 0
+sweep.write_limit = 3
+sweep.min_interval = 0
+END
+
+# the processors are idle, whatever the machine does
+my $root = $node->basedir . '/kernel';
+mkdir $_ or die "$_: $!" for $root, "$root/proc";
+
+sub load_is
+{
+	my ($load) = @_;
+
+	open my $file, '>', "$root/proc/loadavg.new" or die "$root: $!";
+	print $file "$load 0.00 0.00 1/1 1\n";
+	close $file or die "$root: $!";
+	rename "$root/proc/loadavg.new", "$root/proc/loadavg" or die "$root: $!";
+	return;
+}
+
+load_is('0.00');
+$node->append_conf('postgresql.conf', "sweep.debug_sensor_root = '$root'");
+$node->start;
+sql($node, 'CREATE EXTENSION IF NOT EXISTS pg_sweep');
+
+# A table whose indexes are large, as far as pg_class knows.
+sub make_table
+{
+	my ($table, $rows) = @_;
+
+	sql($node, <<"END");
+CREATE TABLE $table (a int, b int, c int) WITH (autovacuum_enabled = off);
+INSERT INTO $table SELECT i, i, i FROM generate_series(1, $rows) i;
+CREATE INDEX ON $table (a); CREATE INDEX ON $table (b); CREATE INDEX ON $table (c);
+VACUUM (ANALYZE, FREEZE) $table;
+END
+	return;
+}
+
+sub dies_in
+{
+	my ($table) = @_;
+
+	sql($node, <<"END");
+ALTER TABLE $table SET (autovacuum_enabled = on);
+BEGIN;
+UPDATE pg_class SET relpages = 10000 WHERE oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = '$table'::regclass);
+DELETE FROM $table WHERE a % 3 = 0;
+UPDATE $table SET a = a WHERE a % 3 = 1;
+CHECKPOINT;
+COMMIT;
+SELECT pg_stat_force_next_flush();
+END
+	return;
+}
+
+my $workers = q{SELECT count(*) > 0 FROM sweep.progress l JOIN sweep.progress w ON w.leader_pid = l.pid WHERE l.relname = '%s' AND l.started_by = 'sweep'};
+my $done = q{SELECT count(*) = %d FROM sweep.runs WHERE relname = '%s' AND command = 'VACUUM' AND started_by = 'sweep' AND outcome = 'done'};
+
+make_table($_, 200000) for qw(large wanted);
+make_table($_, 20000) for qw(busy foreign_am off no_memory);
+
+# ---- they come, are measured, and keep to the limit
+
+dies_in('large');
+poll_ok($node, sprintf($workers, 'large'), 'a table with large indexes has parallel workers');
+ok($node->poll_query_until('postgres', sprintf($done, 1, 'large')), 'and is vacuumed');
+my ($dirtied, $mb_s) = split /\|/, sql($node, <<"END");
+SELECT blks_dirtied, blks_dirtied / 128.0 / extract(epoch FROM ended_at - started_at)
+FROM sweep.runs WHERE relname = 'large' AND command = 'VACUUM' AND started_by = 'sweep'
+END
+cmp_ok($dirtied, '>', 700, 'what its workers did counts');
+cmp_ok($mb_s, '<', 4.5, "together they keep the limit of 3 MB/s ($mb_s)");
+is(sql($node, 'SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM large WHERE b > 0'), '133334', 'no index entry is missing');
+
+# ---- they give way with it
+
+dies_in('wanted');
+poll_ok($node, sprintf($workers, 'wanted'), 'another one is');
+my ($rc, $out, $err) = $node->psql('postgres', "SET lock_timeout = '1s'; ALTER TABLE wanted ADD d int");
+is($rc, 0, 'who wants the table has it') or diag($err);
+poll_ok($node, "SELECT count(*) > 0 FROM sweep.runs WHERE relname = 'wanted' AND outcome = 'cancelled' AND reason ~ 'gave way'", 'which is why');
+poll_ok($node, "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'", 'no worker is left');
+sql($node, 'DROP TABLE wanted');
+
+# ---- a vacuum's workers are no query's
+
+is(sql($node, "SELECT count(*) FROM sweep.queue WHERE waiting_for ~ 'background worker'"), '0', 'nobody is short of background workers because of them');
+
+# ---- not while the processors are busy, for an index of an access method that is not the server's,
+# or where parallel vacuums have failed
+
+sub has_none
+{
+	my ($table, $name) = @_;
+
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $at = log_size($node);
+
+	dies_in($table);
+	ok($node->poll_query_until('postgres', sprintf($done, 1, $table)), "$name: it is vacuumed");
+	unlike(log_since($node, $at), qr/parallel worker for PID/, "$name: no parallel worker began");
+	return;
+}
+
+reload_with($node, log_min_messages => 'debug1', 'sweep.write_limit' => 0);
+load_is('64.00');
+has_none('busy', 'the processors are busy');
+load_is('0.00');
+
+sql($node, <<'END');
+CREATE ACCESS METHOD theirs TYPE INDEX HANDLER hashhandler;
+CREATE OPERATOR CLASS theirs_ops DEFAULT FOR TYPE int USING theirs AS OPERATOR 1 =, FUNCTION 1 hashint4(int);
+CREATE INDEX ON foreign_am USING theirs (c);
+END
+has_none('foreign_am', 'an access method of somebody');
+
+reload_with($node, max_parallel_maintenance_workers => 0);
+has_none('off', 'max_parallel_maintenance_workers = 0');
+reload_with($node, max_parallel_maintenance_workers => 2, maintenance_work_mem => '1TB');
+has_none('no_memory', 'too little shared memory');
+reload_with($node, maintenance_work_mem => '64MB');
+
+$node->stop;
+done_testing();
