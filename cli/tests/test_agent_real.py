@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -25,6 +26,7 @@ from pgsweep.agent.store import Store
 from pgsweep.fleet import providers
 from pgsweep.source.db import Target
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, free_port
+from pgsweep_bench.servers.standby import Standby
 
 pytestmark = pytest.mark.server
 
@@ -527,6 +529,52 @@ def test_a_server_that_is_restarted_meanwhile(
     user.close()
     assert int(shop.psql("shop", INVALID)) == 0
     assert [row["outcome"] for row in acts(pgsweep, state)].count("running") == 0
+
+
+def test_a_failover_in_the_middle(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_path: Path) -> None:
+    state = tmp_path / "agent.db"
+    file = tmp_path / "fleet.toml"
+    options = argparse.Namespace(pg_config=default_pg_config(), keep=False)
+    with Standby(options, None, shop) as standby:
+        node = '[[nodes]]\nname = "{}"\nhost = "{}"\nport = {}\n'
+        file.write_text(
+            f'dbname = "shop"\nuser = "{AGENT}"\n'
+            + node.format("one", shop.folder, shop.port)
+            + node.format("two", standby.folder, standby.port)
+        )
+        given = ["--fleet", "--file", str(file), "--every", "1", "--without", "repack"]
+        user = session(shop)
+        user.execute("BEGIN; LOCK TABLE q IN ROW EXCLUSIVE MODE")
+        with subprocess.Popen(
+            [sys.executable, "-m", "pgsweep", "agent", "--act", "--state", str(state), *given],
+            stderr=subprocess.DEVNULL,
+        ) as one:
+            try:
+                until(lambda: rebuilding(shop))
+                until(lambda: int(standby.psql("shop", INVALID)) == 1)
+                shop.stop()
+                standby.psql("postgres", "SELECT pg_promote()")
+
+                def rebuilt() -> bool:
+                    """Tell whether the new primary is rid of the leftover, and has the index."""
+                    done = [
+                        (row["kind"], row["outcome"])
+                        for row in acts(pgsweep, state)
+                        if row["name"].startswith("public.q_pkey")
+                    ]
+                    return ("drop", "done") in done and ("reindex", "done") in done
+
+                until(rebuilt)
+            finally:
+                one.terminate()
+                one.wait(timeout=60)
+                shop.start_again()
+        user.close()
+        assert int(standby.psql("shop", INVALID)) == 0
+        assert standby.psql("shop", "SELECT count(*) FROM pg_index WHERE indrelid = 'q'::regclass")
+        found = [row for row in acts(pgsweep, state) if row["kind"] == "reindex"]
+        assert [row["outcome"] for row in found].count("done") == 1, found
+        assert [row["outcome"] for row in acts(pgsweep, state)].count("running") == 0
 
 
 def test_a_disk_that_is_full(

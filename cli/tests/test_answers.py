@@ -34,6 +34,7 @@ def test_tables() -> None:
     never = samples.table(freeze_time=samples.NOW + timedelta(days=365_250))
     dated = plain(answers.table_lines((soon, old, never), (soon,), samples.NOW, 200))
     assert "FREEZE IN" in dated[0]
+    assert dated[-1] == "within 7 days 1 table to freeze, 1.6k pages"
     assert "5:00:00" in dated[1]
     assert " 0:00" in dated[2]
     assert "9999d 00h" in dated[3]

@@ -174,8 +174,16 @@ def test_a_long_queue_is_cut_and_says_so() -> None:
 
 
 def test_tables_are_found_and_ordered() -> None:
+    now = samples.server().now
     rows = tuple(
-        samples.table(relid=i, relname=f"t{i}", schemaname="public", score=float(i), pages=100 - i)
+        samples.table(
+            relid=i,
+            relname=f"t{i}",
+            schemaname="public",
+            score=float(i),
+            pages=100 - i,
+            freeze_time=now + timedelta(hours=abs(i - 7)) if i < 20 else None,
+        )
         for i in range(1, 31)
     )
     catalog = samples.table(
@@ -183,7 +191,8 @@ def test_tables_are_found_and_ordered() -> None:
     )
     found = views.Found((*rows, catalog), (), 5, samples.server())
     assert views.tables(found, "", "score", catalogs=False).sheet.rows[0][0].text == "t30"
-    assert views.tables(found, "", "pages", catalogs=False).sheet.rows[0][0].text == "t1"
+    assert views.tables(found, "", "size", catalogs=False).sheet.rows[0][0].text == "t1"
+    assert views.tables(found, "", "freeze", catalogs=False).sheet.rows[0][0].text == "t7"
     assert views.tables(found, "T2", "nonsense", catalogs=False).number == 11
     only = views.tables(found, "", "score", catalogs=True)
     assert [row[0].text for row in only.sheet.rows] == ["pg_catalog.pg_class"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from pgsweep.model import Table
+from pgsweep.base import text
+from pgsweep.model import Table, compute
 from pgsweep.model.core_options import boolean, options_of, scores, thresholds
 
 if TYPE_CHECKING:
@@ -226,17 +228,30 @@ def _counter(what: str, have: int, limit: float) -> str:
     return f"{what} {have:,} of threshold {limit:,.0f}"
 
 
+# How far ahead it is said what will be frozen.
+SOON = timedelta(days=7)
+
 SORTS: dict[str, Callable[[Table], float]] = {
     "score": lambda table: -(table.score or 0.0),
     "dead": lambda table: -(table.dead_tuples or 0),
     "inserted": lambda table: -(table.ins_since_vacuum or 0),
-    "age": lambda table: -(table.xid_age or 0),
+    "age": lambda table: -(table.xid_age or 0) / max(table.xid_limit or 1, 1),
     "freeze": lambda table: (
         math.inf if table.freeze_time is None else table.freeze_time.timestamp()
     ),
     "size": lambda table: -(table.pages or 0),
     "name": lambda _table: 0.0,
 }
+
+
+def frozen_soon(tables: Sequence[Table], now: datetime) -> str:
+    """Return what pg_sweep freezes within SOON. Empty: nothing, or nothing is known."""
+    due = [row for row in tables if row.freeze_time is not None and row.freeze_time < now + SOON]
+    if not due:
+        return ""
+    pages = sum(max((row.pages or 0) - (row.frozen_pages or 0), 0) for row in due)
+    tables_due = compute.plural(len(due), "table")
+    return f"within {SOON.days} days {tables_due} to freeze, {text.count(pages)} pages"
 
 
 def pick(

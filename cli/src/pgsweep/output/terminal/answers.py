@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from pgsweep.base import paragraph, text
+from pgsweep.findings.core.tables import frozen_soon
 from pgsweep.model import Blocker, Call, Decision, Table, Waiting, compute
 from pgsweep.model.compute import described
 from pgsweep.output.terminal import grid
@@ -118,7 +119,8 @@ def table_lines(
         missing.append("FREEZE IN")
     layout = grid.fit(table_columns(now, with_database, missing), width)
     lines = [grid.header(layout), *(grid.row(layout, table) for table in rows)]
-    return [*lines, Text(total, style="dim")]
+    said = filter(None, (total, frozen_soon(everything, now)))
+    return [*lines, *(Text(line, style="dim") for line in said)]
 
 
 # -- causes --------------------------------------------------------------------

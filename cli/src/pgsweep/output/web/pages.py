@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from pgsweep.base import errors
 from pgsweep.findings import sources
+from pgsweep.findings.core.tables import SORTS
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import compute
 from pgsweep.output.report import charts, live_model, live_page, live_plots
@@ -152,7 +153,7 @@ class Pages(Frame):
             asked.get("by", "score"),
             catalogs=self.path(request) == "/catalogs",
         )
-        return {"tables": shown, "orders": tuple(views.ORDERS)}
+        return {"tables": shown, "orders": tuple(SORTS)}
 
     async def _table(self, request: Request, patience_s: float) -> Values:
         datid, relid = (oid(request.path_params[name]) for name in ("datid", "relid"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from pgsweep.base import errors
 from pgsweep.base.text import printable
 from pgsweep.findings import sources
 from pgsweep.findings import trial as trial_words
+from pgsweep.findings.core.tables import SORTS, frozen_soon, pick
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import (
     CallFilter,
@@ -66,12 +67,6 @@ WIDE = 1000
 STEPS = 256
 MB_PER_S = {"READ": "MB/s", "DIRTY": "MB/s", "WAL": "MB/s"}
 PAGES = {"READ": "pages", "DIRTIED": "pages"}
-ORDERS: dict[str, Callable[[Table], float]] = {
-    "score": lambda table: table.score or 0,
-    "dead": lambda table: table.dead_tuples or 0,
-    "xid": lambda table: (table.xid_age or 0) / max(table.xid_limit or 1, 1),
-    "pages": lambda table: table.pages or 0,
-}
 
 
 def href(datid: int | None, relid: int | None) -> str | None:
@@ -257,17 +252,20 @@ def is_catalog(row: Table) -> bool:
     return row.lane == "catalog" if row.lane else row.schemaname == "pg_catalog"
 
 
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
 def tables(found: Found, find: str, by: str, catalogs: bool) -> Tables:
     """Return the tables whose name has a text in it, in an order."""
-    order = ORDERS.get(by, ORDERS["score"])
-    wanted = [
+    by = by if by in SORTS else "score"
+    named = [
         row
         for row in found.rows
         if find.lower() in compute.relation(row, with_database=False).lower()
         and (not catalogs or is_catalog(row))
     ]
-    # Python's sort keeps the order of those that are alike.
-    wanted.sort(key=order, reverse=True)
+    wanted = pick(named, by)
     at = found.server.now
     return Tables(
         sheet=sheet(
@@ -277,11 +275,11 @@ def tables(found: Found, find: str, by: str, catalogs: bool) -> Tables:
         ),
         shown=min(len(wanted), ROWS),
         number=len(wanted),
-        notes=found.notes,
+        notes=tuple(filter(None, (*found.notes, _sentence(frozen_soon(found.rows, at))))),
         dbname=found.server.dbname,
         catalogs=catalogs,
         find=find,
-        by=by if by in ORDERS else "score",
+        by=by,
     )
 
 
