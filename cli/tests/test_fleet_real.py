@@ -512,6 +512,33 @@ def test_citus(
     }
 
 
+def test_an_agent_looks_after_a_fleet(
+    pgsweep: Pgsweep,
+    citus: tuple[str, ...],
+    pair: tuple[ThrowawayServer, ThrowawayServer],
+    tmp_path: Path,
+) -> None:
+    one, two = pair
+
+    def looked_after(name: str, *fleet: str) -> dict[str, str]:
+        """Return the problems of the nodes that an agent has looked at."""
+        state = ("--state", str(tmp_path / f"{name}.db"))
+        told = pgsweep("agent", "--once", "--act", "--fleet", *fleet, *state)
+        assert told.code == 0, told.err
+        found = pgsweep("agent", "status", "--json", *state).json()["servers"]
+        return {row["name"]: row["problem"] for row in found}
+
+    assert looked_after("citus", *citus) == {"coordinator": "", "worker.internal:5432": ""}
+    members = [
+        {"name": "m1", "role": "replica", "state": "streaming", "host": "m1", "port": 1, "lag": 5},
+        {"name": "m2", "role": "leader", "state": "running", "host": "m2", "port": 2},
+    ]
+    where = ("--map", f"m1:1={one.folder}:{one.port}", "--map", f"m2:2={two.folder}:{two.port}")
+    with patroni_stub(Answers({"members": members, "scope": "batman"})) as url:
+        options = ("--patroni", url, "-d", "postgres", "-U", SUPERUSER, *where)
+        assert looked_after("patroni", *options) == {"m2": ""}
+
+
 def test_acts_on_shards(pgsweep: Pgsweep, citus: tuple[str, ...]) -> None:
     snoozed = pgsweep("fleet", "snooze", "orders", "1 h", *citus, *PATIENT, "--json")
     assert snoozed.code == 0, snoozed.out

@@ -380,9 +380,13 @@ class Session(ReadOnlyConnection):
 
         Without the extension it needs pg_ls_dir(), from 19 on pg_read_all_stats.
         """
-        core = "core_members_19" if self.version_num >= 190000 else "core_members"
+        name = "core_members_19" if self.version_num >= 190000 else "core_members"
+        if self.views().wraparound:
+            name = "members"
         try:
-            row = self.dicts("members" if self.views().wraparound else core)[0]
+            if name == "core_members" and not self.dicts("may_list")[0]["allowed"]:
+                return None
+            row = self.dicts(name)[0]
         except errors.ConnectionLostError:
             raise
         except errors.DatabaseError:
