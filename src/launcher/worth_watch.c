@@ -16,6 +16,7 @@
 
 #include "launcher/databases.h"
 #include "meter/meter.h"
+#include "settings.h"
 #include "shmem.h"
 #include "state/worker_claims.h"
 #include "state/worth_tables.h"
@@ -113,9 +114,9 @@ count_table(WorthTable *t, const Busy *busy, TimestampTz now)
 	worth_tables_count(t, &counters, dead_share, now);
 	is_due = worth_is_due(&t->worth);
 	/* what a worker then finds in its way is looked at by later surveys */
-	if (is_due && !t->was_due)
+	if (is_due && t->due_in != (SweepMode) sweep_mode)
 		databases_survey_soon(t->key.dboid);
-	t->was_due = is_due;
+	t->due_in = is_due ? (SweepMode) sweep_mode : SWEEP_OFF;
 	worth_tables_write(t);
 }
 

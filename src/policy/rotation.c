@@ -23,8 +23,9 @@ rotation_begin(int buffers, int wanted, int hand, int last_end)
 	return r;
 }
 
-bool
-rotation_at_hand(const Rotation *r)
+/* Does the first half still go on? */
+static bool
+is_at_hand(const Rotation *r)
 {
 	return r->ahead > 0;
 }
@@ -65,7 +66,7 @@ rotation_next(Rotation *r, int most, int *first)
 	*first = r->at;
 	if (r->left == 0 || most <= 0)
 		return 0;
-	if (rotation_at_hand(r))
+	if (is_at_hand(r))
 		return next_at_hand(r, most, first);
 	if (distance(r, r->first, r->at) < r->seen)
 		r->at = (r->first + r->seen) % r->buffers;

@@ -32,7 +32,4 @@ extern int	rotation_next(Rotation *r, int most, int *first);
 /* Nothing more is wanted of the first half. */
 extern void rotation_leave_hand(Rotation *r);
 
-/* Does the first half still go on? */
-extern bool rotation_at_hand(const Rotation *r);
-
 #endif							/* SWEEP_POLICY_ROTATION_H */

@@ -78,9 +78,3 @@ threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum)
 {
 	return t->insert >= 0 && (double) ins_since_vacuum > t->insert;
 }
-
-bool
-threshold_analyze_due(const Thresholds *t, int64_t mod_since_analyze)
-{
-	return t->analyze >= 0 && (double) mod_since_analyze > t->analyze;
-}

@@ -59,6 +59,5 @@ extern Thresholds threshold_core(const ThresholdSettings *settings,
 
 extern bool threshold_vacuum_due(const Thresholds *t, int64_t dead_tuples);
 extern bool threshold_insert_due(const Thresholds *t, int64_t ins_since_vacuum);
-extern bool threshold_analyze_due(const Thresholds *t, int64_t mod_since_analyze);
 
 #endif							/* SWEEP_POLICY_THRESHOLD_H */

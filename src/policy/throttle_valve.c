@@ -29,8 +29,9 @@ open_valve(ThrottleValve *valve, const ThrottleValveStep *v)
 	}
 }
 
-double
-throttle_valve_used(const ThrottleValve *valve, const ThrottleValveStep *v)
+/* Of what is allowed, the rate that was used lately. */
+static double
+used_lately(const ThrottleValve *valve, const ThrottleValveStep *v)
 {
 	return fmin(valve->allowed, fmax(v->used, v->peak / 4));
 }
@@ -39,7 +40,7 @@ throttle_valve_used(const ThrottleValve *valve, const ThrottleValveStep *v)
 static void
 learn_knee(ThrottleValve *valve, const ThrottleValveStep *v)
 {
-	valve->knee = throttle_valve_used(valve, v);
+	valve->knee = used_lately(valve, v);
 	valve->known = valve->knee;
 	valve->cut = true;
 	valve->climb_s = 0;

@@ -21,9 +21,6 @@ typedef struct ThrottleValveStep
 	double		start;			/* the rate that it opens with */
 } ThrottleValveStep;
 
-/* Of what is allowed, the rate that was used lately. */
-extern double throttle_valve_used(const ThrottleValve *valve, const ThrottleValveStep *v);
-
 /*
  * To this share of what is used, unless a cut has just been made: what is measured
  * now may still be its cause.

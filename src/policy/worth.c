@@ -266,7 +266,8 @@ was_in_vain(const Worth *w)
 
 /*
  * The window after a vacuum is full.  If garbage was faster than the scans,
- * the window before may tell better what clean is.
+ * the window before may tell better what clean is, but only of the same
+ * mixture of reading and writing.
  */
 static void
 close_window(Worth *w, double dead_share)
@@ -279,7 +280,7 @@ close_window(Worth *w, double dead_share)
 		w->after = w->opened;
 	compare(&w->clean, &w->opened, &earlier, &opened);
 	if (dead_share <= WORTH_CLEAN_DEAD || !earlier.known || opened.fetched <= earlier.fetched ||
-		was_in_vain(w))
+		was_in_vain(w) || is_other_mixture(w, &w->opened))
 		w->clean = w->opened;
 }
 

@@ -321,20 +321,6 @@ compat_autovacuum_parallel_workers(const AutoVacOpts *opts)
 }
 
 /*
- * Reads a table's counters freshly.  NULL if there are none.  They are in the
- * current memory context as long as stats_fetch_consistency is "none".
- */
-PgStat_StatTabEntry *
-compat_fetch_stat_tabentry(bool shared, Oid relid)
-{
-#if PG_VERSION_NUM >= 190000
-	return pgstat_fetch_stat_tabentry_ext(shared, relid, NULL);
-#else
-	return pgstat_fetch_stat_tabentry_ext(shared, relid);
-#endif
-}
-
-/*
  * The key of a relation's statistics.  It is hashed, so its padding must be
  * zero.
  */

@@ -379,7 +379,6 @@ extern int64 compat_relallfrozen(void *pg_class_form);
 extern int	compat_log_vacuum_min_duration(const AutoVacOpts *opts);
 extern int	compat_log_analyze_min_duration(void);
 extern int	compat_autovacuum_parallel_workers(const AutoVacOpts *opts);
-extern PgStat_StatTabEntry *compat_fetch_stat_tabentry(bool shared, Oid relid);
 extern bool compat_may_vacuum(Oid relid);
 extern void compat_wake_checkpointer(void);
 extern struct PgBackendStatus *compat_backend_status(void);

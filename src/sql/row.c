@@ -139,7 +139,7 @@ row_put_float(Row *row, double value)
 		row_put(row, Float8GetDatum(value));
 }
 
-void
+static void
 row_put_numeric(Row *row, uint64 value)
 {
 	char		text[32];

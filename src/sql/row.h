@@ -43,8 +43,6 @@ extern PGDLLEXPORT void row_put_interval(Row *row, double ms);
  */
 extern PGDLLEXPORT char *row_readable(const char *text);
 
-extern void row_put_numeric(Row *row, uint64 value);
-
 /* These put six columns, and two. */
 extern void row_put_counters(Row *row, const RunCounters *used);
 extern void row_put_cost_settings(Row *row, const RunCosts *costs);

@@ -10,6 +10,7 @@
 #include "datatype/timestamp.h"
 
 #include "policy/worth.h"
+#include "settings.h"
 #include "state/decisions.h"
 #include "state/run.h"
 
@@ -56,7 +57,9 @@ typedef struct WorthTable
 	TimestampTz settled_at;		/* it has reported by then, if it does nothing
 								 * like that again */
 	bool		settles_at_exit;	/* it reports when it ends, not before */
-	bool		was_due;		/* by what was lost, when it was counted */
+	SweepMode	due_in;			/* the mode in which it was due by what was
+								 * lost, when it was counted (SWEEP_OFF: it
+								 * was not due) */
 	bool		unrecorded;		/* the statistics tell of a vacuum that is in
 								 * no run so far */
 } WorthTable;

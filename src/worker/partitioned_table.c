@@ -346,8 +346,12 @@ partitioned_table_end(Forest *forest)
 	return tables;
 }
 
-DecisionKind
-partitioned_table_verdict(const PartitionedTable *table)
+/*
+ * Why is the table not analyzed now?  DECISION_NONE if it is, and
+ * DECISION_BELOW_THRESHOLD if it is not due.
+ */
+static DecisionKind
+verdict_about_tree(const PartitionedTable *table)
 {
 	Decision	known = {.kind = DECISION_NONE};
 
@@ -369,7 +373,7 @@ partitioned_table_verdict(const PartitionedTable *table)
 bool
 partitioned_table_remember(const PartitionedTable *table)
 {
-	DecisionKind kind = partitioned_table_verdict(table);
+	DecisionKind kind = verdict_about_tree(table);
 	Decision	known;
 
 	if (kind != DECISION_WOULD_ANALYZE && kind != DECISION_NOT_ANALYZED && kind != DECISION_ANALYZE_LATER)

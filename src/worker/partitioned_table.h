@@ -38,12 +38,6 @@ extern void partitioned_table_look(Forest *forest, const Candidate *c);
 extern List *partitioned_table_end(Forest *forest);
 
 /*
- * Why is the table not analyzed now?  DECISION_NONE if it is, and
- * DECISION_BELOW_THRESHOLD if it is not due.
- */
-extern DecisionKind partitioned_table_verdict(const PartitionedTable *table);
-
-/*
  * Remembers the verdict if something has to be waited for.  Returns true if
  * the table is to be analyzed now.
  */

@@ -73,11 +73,12 @@ turn_comes(const Candidate *c, TimestampTz *at)
 
 	if (comes_by_carried(c, at))
 		return true;
-	/* no counter that the scout sees tells that it is old */
-	if (c->weight.age_due && decision_get(c->key, &d) && d.not_before > clock_now())
+	/* no counter that the scout sees tells that it is old, or what is lost */
+	if ((c->weight.age_due || c->weight.due == DUE_LOST_READS) && decision_get(c->key, &d))
 	{
-		*at = d.not_before;
-		return true;
+		*at = candidate_not_before(c, &d);
+		if (*at > clock_now())
+			return true;
 	}
 	if (!c->counters.history_lost)
 		return false;

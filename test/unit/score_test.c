@@ -181,7 +181,7 @@ compare_with_due(void)
 
 		differ += (s.vacuum_score > 1) != threshold_vacuum_due(&in.thresholds, in.dead_tuples);
 		differ += (s.vacuum_insert_score > 1) != threshold_insert_due(&in.thresholds, in.ins_since_vacuum);
-		differ += (s.analyze_score > 1) != threshold_analyze_due(&in.thresholds, in.mod_since_analyze);
+		differ += (s.analyze_score > 1) != (in.thresholds.analyze >= 0 && in.mod_since_analyze > in.thresholds.analyze);
 		differ += s.score != fmax(s.vacuum_score, s.vacuum_insert_score);
 		due += s.vacuum_score > 1 || s.vacuum_insert_score > 1;
 	}

@@ -150,18 +150,13 @@ static const struct
 	double		base;
 	double		scale;
 	double		reltuples;
-	int64_t		mod;
 	double		analyze;
-	bool		due;
 }			analyzes[] = {
-	{"defaults, empty", 50, 0.1, 0, 50, 50, false},
-	{"defaults, one more", 50, 0.1, 0, 51, 50, true},
-	{"defaults, never analyzed", 50, 0.1, -1, 51, 50, true},
-	{"defaults, 10,000 rows", 50, 0.1, 10000, 1050, 1050, false},
-	{"defaults, 10,000 rows, one more", 50, 0.1, 10000, 1051, 1050, true},
-	{"threshold 0", 0, 0, 10000, 1, 0, true},
-	{"threshold 0, nothing", 0, 0, 10000, 0, 0, false},
-	{"never", -1, 0.1, 10000, INT64_MAX, -1, false},
+	{"defaults, empty", 50, 0.1, 0, 50},
+	{"defaults, never analyzed", 50, 0.1, -1, 50},
+	{"defaults, 10,000 rows", 50, 0.1, 10000, 1050},
+	{"threshold 0", 0, 0, 10000, 0},
+	{"never", -1, 0.1, 10000, -1},
 };
 
 /* Equal but for float4's rounding of terms that are at most that large. */
@@ -268,8 +263,6 @@ main(void)
 		Thresholds	t = threshold_compute(&settings, analyzes[i].reltuples, 0, 0);
 
 		tap_is_double(t.analyze, analyzes[i].analyze, analyzes[i].name, "analyze");
-		tap_is_bool(threshold_analyze_due(&t, analyzes[i].mod), analyzes[i].due,
-					analyzes[i].name, "due for ANALYZE");
 	}
 	test_core_counts();
 	compare_with_core();

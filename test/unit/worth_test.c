@@ -172,6 +172,21 @@ windows(void)
 	add(&w, WORTH_SCANS, 2, 1, 0.5);
 	worth_rates(&w, &clean, &now);
 	tap_is_double(clean.fetched, 3, "one that is better counts, whatever is dead", "");
+
+	worth_begin_again(&w, false);
+	{
+		WorthSum	mixed = scans(WORTH_SCANS, 4, 2);
+
+		mixed.written = 5 * WORTH_SCANS;
+		worth_add(&w, &mixed, 0.02);
+		worth_settle(&w);
+		worth_rates(&w, &clean, &now);
+		tap_is_double(clean.fetched, 6, "beside writing it is another one, with which what follows can be compared", "");
+		mixed.index_fetched *= 2;
+		worth_add(&w, &mixed, 0.1);
+		worth_settle(&w);
+		tap_is_double(w.lost_fetched, 4.0 * WORTH_SCANS, "so what is lost beside writing is counted", "");
+	}
 }
 
 /* The blocks of the table come one count after the scans that took them. */

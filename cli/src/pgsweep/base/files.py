@@ -21,12 +21,6 @@ def write(file: Path, text: str, hint: str) -> None:
         partial_file.unlink(missing_ok=True)
 
 
-def require_folder(file: Path, hint: str) -> None:
-    """Raise, before any work is done, when a file could not be written there."""
-    if file.is_dir() or not os.access(file.parent, os.W_OK):
-        raise UsageError(f'cannot write "{file}"', hint)
-
-
 def write_document(text: str, path: str) -> None:
     """Write the whole file or nothing, and say so. The path - is stdout."""
     if path == "-":
