@@ -201,31 +201,52 @@ taken(const WorthSum *sum)
 	return sum->index_fetched + sum->fetched;
 }
 
-/* Is it of another mixture of reading and writing than the clean window? */
+/* Is it of another mixture of reading and writing than that window? */
 static bool
-is_other_mixture(const Worth *w, const WorthSum *sum)
+is_other_mixture(const WorthSum *window, const WorthSum *sum)
 {
-	double		usual = w->clean.written / w->clean.scans * sum->scans;
-	double		clean = taken(&w->clean) / w->clean.scans * sum->scans;
+	double		usual = window->written / window->scans * sum->scans;
+	double		clean = taken(window) / window->scans * sum->scans;
 
 	return fabs(sum->written - usual) > WORTH_UNCERTAIN * clean;
 }
 
-/* What these scans have taken beyond what clean ones take.  It may be less. */
+/* What these scans have taken beyond what those of a window did.  It may be less. */
+static void
+beyond(const WorthSum *window, const WorthSum *sum, double *fetched, double *read)
+{
+	*fetched = sum->index_fetched - sum->scans * window->index_fetched / window->scans;
+	*read = sum->index_read - sum->scans * window->index_read / window->scans;
+	if (has_table(window))
+	{
+		*fetched += sum->fetched - sum->table_scans * window->fetched / window->table_scans;
+		*read += sum->read - sum->table_scans * window->read / window->table_scans;
+	}
+}
+
 static void
 count_loss(Worth *w, const WorthSum *sum)
 {
-	const WorthSum *clean = &w->clean;
-	double		fetched = sum->index_fetched - sum->scans * clean->index_fetched / clean->scans;
-	double		read = sum->index_read - sum->scans * clean->index_read / clean->scans;
+	double		fetched;
+	double		read;
 
-	if (has_table(clean))
-	{
-		fetched += sum->fetched - sum->table_scans * clean->fetched / clean->table_scans;
-		read += sum->read - sum->table_scans * clean->read / clean->table_scans;
-	}
+	beyond(&w->clean, sum, &fetched, &read);
 	w->lost_fetched = not_negative(w->lost_fetched + fetched);
 	w->lost_read = lesser(not_negative(w->lost_read + read), w->lost_fetched);
+}
+
+/* What the last vacuum has saved these scans. */
+static void
+count_saving(Worth *w, const WorthSum *sum)
+{
+	double		fetched;
+	double		read;
+
+	if (w->before.scans < WORTH_SCANS || is_other_mixture(&w->before, sum))
+		return;
+	beyond(&w->before, sum, &fetched, &read);
+	w->saved_read -= read;
+	w->saved_scans += sum->scans;
 }
 
 static bool
@@ -280,7 +301,7 @@ close_window(Worth *w, double dead_share)
 		w->after = w->opened;
 	compare(&w->clean, &w->opened, &earlier, &opened);
 	if (dead_share <= WORTH_CLEAN_DEAD || !earlier.known || opened.fetched <= earlier.fetched ||
-		was_in_vain(w) || is_other_mixture(w, &w->opened))
+		was_in_vain(w) || is_other_mixture(&w->clean, &w->opened))
 		w->clean = w->opened;
 }
 
@@ -289,7 +310,10 @@ take_in(Worth *w, const WorthSum *sum, double dead_share)
 {
 	w->scans += sum->scans;
 	if (sum->scans > 0)
+	{
 		w->taken += taken(sum);
+		count_saving(w, sum);
+	}
 	if (w->open)
 	{
 		add_sum(&w->opened, sum);
@@ -303,7 +327,7 @@ take_in(Worth *w, const WorthSum *sum, double dead_share)
 		add_recent(w, sum);
 		return;
 	}
-	if (sum->scans <= 0 || is_other_mixture(w, sum))
+	if (sum->scans <= 0 || is_other_mixture(&w->clean, sum))
 		return;
 	add_recent(w, sum);
 	if (is_beyond_noise(w))
@@ -343,10 +367,30 @@ worth_begin_clean(Worth *w)
 	memset(&w->current, 0, sizeof(w->current));
 }
 
+/*
+ * As much was lost again as a vacuum costs.  Has the last one saved as much
+ * before?
+ */
+static void
+judge_last(Worth *w)
+{
+	double		demand = fmax(w->demand, 1);
+
+	if (w->costs > 0 && !w->at_most && w->saved_scans > w->scans / 2)
+	{
+		if (w->saved_read >= w->cost)
+			w->demand = fmax(demand / 2, 1);
+		else if (w->lost_read >= w->cost)
+			w->demand = lesser(2 * demand, WORTH_DEMAND_MOST);
+	}
+	w->saved_read = w->saved_scans = 0;
+}
+
 void
 worth_begin_again(Worth *w, bool held_back)
 {
 	worth_settle(w);
+	judge_last(w);
 	w->before = recent(w);
 	memset(&w->after, 0, sizeof(w->after));
 	w->cycle_known = w->vacuumed;
@@ -392,7 +436,7 @@ worth_replans(int sessions, int relations)
 bool
 worth_is_lost(const Worth *w)
 {
-	return w->costs > 0 && w->lost_read > 0 && w->lost_read >= w->cost;
+	return w->costs > 0 && w->lost_read > 0 && w->lost_read >= fmax(w->demand, 1) * w->cost;
 }
 
 bool

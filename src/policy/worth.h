@@ -38,6 +38,12 @@
  */
 #define WORTH_UNCERTAIN		0.5
 
+/*
+ * A vacuum that saved less than it cost, because rows change too fast, makes
+ * the next one wait for twice the losses, up to so many times its cost.
+ */
+#define WORTH_DEMAND_MOST	16
+
 /* An inner page of an index has so many entries. */
 #define WORTH_FANOUT		256
 
@@ -120,6 +126,13 @@ typedef struct Worth
 	double		lost_read;
 	double		changed;		/* rows updated or deleted */
 	double		cold;			/* of these, with index entries left behind */
+
+	double		saved_read;		/* of what as many scans took before it (less
+								 * than 0: they take more) */
+	double		saved_scans;	/* scans of which that is known */
+
+	double		demand;			/* so many times what a vacuum costs must be
+								 * lost (less than 1: once) */
 
 	/* of the last vacuum */
 	WorthSum	before;			/* (no scans: not known) */
@@ -207,7 +220,10 @@ extern WorthRate worth_difference(const WorthRate *more, const WorthRate *less);
  */
 extern double worth_breaks_even(const Worth *w, double elapsed_s);
 
-/* Do losses since the last vacuum exceed the cost of the next one? */
+/*
+ * Do losses since the last vacuum exceed the cost of the next one, as many
+ * times as they must?
+ */
 extern bool worth_is_lost(const Worth *w);
 
 /*

@@ -31,7 +31,7 @@
  * was just vacuumed is counted in each round, because its clean window may be
  * short.
  */
-#define COUNT_EVERY_MS		10000
+#define COUNT_EVERY_MS		5000
 #define JUST_VACUUMED_MS	60000
 
 static WorthState *

@@ -13,7 +13,7 @@ use SweepTest;
 use Test::More;
 
 # Nothing is vacuumed but by this test. The cache is so small that most blocks are read. What
-# is counted every ten seconds is counted ten times a second here.
+# is counted every five seconds is counted more than twenty times a second here.
 my $node = sweep_node('worth', conf => <<'END');
 sweep.mode = observe
 sweep.naptime = 100ms
@@ -39,7 +39,7 @@ sub reported
 	return;
 }
 
-# What was reported until now is counted. A table is looked at every ten seconds of the fast clock,
+# What was reported until now is counted. A table is looked at every five seconds of the fast clock,
 # and rounds are more often.
 sub counted
 {

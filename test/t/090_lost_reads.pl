@@ -12,8 +12,8 @@ use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
 
-# The cache is so small that most blocks are read. What is counted every ten seconds is counted
-# ten times a second here.
+# The cache is so small that most blocks are read. What is counted every five seconds is counted
+# more than twenty times a second here.
 my $node = sweep_node('lost_reads', conf => <<'END');
 sweep.naptime = 100ms
 sweep.debug_clock_rate = 120

@@ -189,6 +189,47 @@ windows(void)
 	}
 }
 
+/*
+ * A vacuum costs 1,000 blocks, dirty scans lose 0.6 reads each.  Returns after
+ * how many thousand scans the next one is due, of which so many were clean.
+ */
+static int
+due_after(Worth *w, int clean)
+{
+	int			n = clean;
+
+	worth_begin_again(w, false);
+	w->changed = 1;
+	add(w, clean * 1000.0, 3, 1, clean >= 10 ? 0 : 0.02);
+	while (!worth_is_due(w) && n < 1000)
+	{
+		add(w, 1000, 8, 2, 0.1);
+		n++;
+	}
+	return n;
+}
+
+static void
+savings(void)
+{
+	Worth		w = vacuumed(1000);
+
+	tap_is_int(due_after(&w, 10), 12, "a first vacuum", "is due by what it costs");
+	tap_is_int(due_after(&w, 10), 12, "one that saved more than it cost", "the next is due by as much");
+	tap_is_int(due_after(&w, 1), 3, "one that will save less", "is not known to be");
+	tap_is_int(due_after(&w, 1), 5, "it has saved less", "twice the loss is waited for");
+	tap_is_int(due_after(&w, 1), 8, "again", "four times");
+	for (int i = 0; i < 5; i++)
+		(void) due_after(&w, 1);
+	tap_is_int(due_after(&w, 1), 28, "... and again", "16 times at most");
+	(void) due_after(&w, 10);
+	(void) due_after(&w, 10);
+	(void) due_after(&w, 10);
+	(void) due_after(&w, 10);
+	(void) due_after(&w, 10);
+	tap_is_int(due_after(&w, 10), 12, "those that saved more", "make up for it");
+}
+
 /* The blocks of the table come one count after the scans that took them. */
 static void
 late_blocks(void)
@@ -461,6 +502,7 @@ main(void)
 	changes();
 	levels();
 	windows();
+	savings();
 	late_blocks();
 	losses();
 	mixed_parts();
