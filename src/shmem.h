@@ -83,8 +83,8 @@ typedef struct SweepShared
 
 	/*
 	 * Background workers that nobody else wants, and more workers of ours do
-	 * not need (writer: launcher in each round).  Has a vacuum failed for
-	 * want of parallel workers (writers: workers, set once)?
+	 * not need (writer: launcher in each round).  Has a vacuum with parallel
+	 * workers failed (writers: workers, set once)?
 	 */
 	pg_atomic_uint32 spare_workers;
 	pg_atomic_uint32 parallel_failed;

@@ -214,7 +214,10 @@ def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
         "…der_lines_2026_partition",
     ]
     # The views answered, so there is nothing to apologize for.
-    assert lines[4:] == ["3 of 3 tables shown, 2 due"]
+    assert lines[4:] == [
+        "3 of 3 tables shown, 2 due",
+        "within 7 days 2 tables to freeze, 1.9k pages",
+    ]
     rows = pgsweep("tables", "--json", "--due", "--sort", "dead", "-n", "1", *flags).json()
     assert [row["relname"] for row in rows] == ["pgbench_accounts"]
     (row,) = (row for row in pgsweep("tables", "--json", *flags).json() if row["blocked_by"])

@@ -16,9 +16,11 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
 #include "storage/dsm_impl.h"
+#include "storage/lmgr.h"
 #include "utils/syscache.h"
 
 #include "policy/parallel.h"
@@ -43,17 +45,22 @@ is_core_index(Oid index)
 	return core;
 }
 
-/* 0 where one of them is not to be vacuumed by a parallel worker. */
+/*
+ * 0 where one of them is not to be vacuumed by a parallel worker, or the
+ * catalog of indexes is locked.
+ */
 static int
 count_large(Oid relid)
 {
+	MemoryContext context = CurrentMemoryContext;
 	Oid			oids[INDEXES_LIMIT];
 	int64		pages[INDEXES_LIMIT];
-	int			count;
+	int			count = 0;
 	int			large = 0;
 
 	StartTransactionCommand();
-	count = table_indexes(relid, INDEXES_LIMIT, oids, pages);
+	if (ConditionalLockRelationOid(IndexRelationId, AccessShareLock))
+		count = table_indexes(relid, INDEXES_LIMIT, oids, pages);
 	for (int i = 0; i < Min(count, INDEXES_LIMIT) && large >= 0; i++)
 	{
 		if (!is_core_index(oids[i]))
@@ -62,6 +69,7 @@ count_large(Oid relid)
 			large += (double) pages[i] * BLCKSZ >= PARALLEL_INDEX_BYTES;
 	}
 	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
 	return Max(large, 0);
 }
 
@@ -115,9 +123,8 @@ parallel_indexes_workers(const Candidate *c, const StatementOptions *options)
 void
 parallel_indexes_failed(int sqlstate)
 {
-	bool		resources = ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES);
-
-	if (!resources && sqlstate != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+	if (sqlstate == ERRCODE_QUERY_CANCELED || sqlstate == ERRCODE_LOCK_NOT_AVAILABLE ||
+		sqlstate == ERRCODE_DATA_CORRUPTED || sqlstate == ERRCODE_INDEX_CORRUPTED)
 		return;
 	if (pg_atomic_exchange_u32(&sweep_shared->parallel_failed, 1) == 0)
 		ereport(LOG,

@@ -12,9 +12,9 @@
 extern int	parallel_indexes_workers(const Candidate *c, const StatementOptions *options);
 
 /*
- * A vacuum with parallel workers has failed.  If it was for want of them, or
- * of the shared memory that they need, none has any until the server is
- * started again.
+ * A vacuum with parallel workers has failed.  Unless somebody has cancelled
+ * it, or a page is broken, that may be for want of them or of shared memory.
+ * So none has any until the server is started again.
  */
 extern void parallel_indexes_failed(int sqlstate);
 

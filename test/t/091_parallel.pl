@@ -141,7 +141,25 @@ reload_with($node, max_parallel_maintenance_workers => 0);
 has_none('off', 'max_parallel_maintenance_workers = 0');
 reload_with($node, max_parallel_maintenance_workers => 2, maintenance_work_mem => '1TB');
 has_none('no_memory', 'too little shared memory');
-reload_with($node, maintenance_work_mem => '64MB');
+
+# ---- without them where they fail
+
+$node->append_conf('postgresql.conf', <<'END');
+maintenance_work_mem = 64MB
+dynamic_shared_memory_type = mmap
+sweep.debug_clock_rate = 120
+END
+$node->restart;
+make_table('refused', 20000);
+my $segments = $node->data_dir . '/pg_dynshmem';
+chmod 0500, $segments or die "$segments: $!";
+my $at = log_size($node);
+dies_in('refused');
+ok($node->poll_query_until('postgres', sprintf($done, 1, 'refused')), 'they fail: the table is vacuumed in the end');
+like(log_since($node, $at), qr/ERROR:  could not .*pg_dynshmem.*pg_sweep vacuums indexes without parallel workers until the server is restarted/s,
+	'... without them, which is said');
+is(sql($node, "SELECT count(*) FROM sweep.runs WHERE relname = 'refused' AND outcome = 'failed'"), '1', '... after one try');
+chmod 0700, $segments or die "$segments: $!";
 
 $node->stop;
 done_testing();

@@ -381,9 +381,9 @@ class Session(ReadOnlyConnection):
         Without the extension it needs pg_ls_dir(), from 19 on pg_read_all_stats.
         """
         name = "core_members_19" if self.version_num >= 190000 else "core_members"
-        if self.views().wraparound:
-            name = "members"
         try:
+            if self.views().wraparound:
+                name = "members"
             if name == "core_members" and not self.dicts("may_list")[0]["allowed"]:
                 return None
             row = self.dicts(name)[0]
