@@ -128,6 +128,18 @@ sub has_none
 reload_with($node, log_min_messages => 'debug1', 'sweep.write_limit' => 0);
 load_is('64.00');
 has_none('busy', 'the processors are busy');
+
+# from 19 on autovacuum has some where that is set, and so do we
+SKIP:
+{
+	skip 'autovacuum_parallel_workers is from 19 on', 2 if major($node) < 19;
+	make_table('told', 20000);
+	sql($node, 'ALTER TABLE told SET (autovacuum_parallel_workers = 1)');
+	my $at = log_size($node);
+	dies_in('told');
+	ok($node->poll_query_until('postgres', sprintf($done, 1, 'told')), 'autovacuum_parallel_workers: it is vacuumed');
+	like(log_since($node, $at), qr/parallel worker for PID/, 'autovacuum_parallel_workers: with as many');
+}
 load_is('0.00');
 
 sql($node, <<'END');
