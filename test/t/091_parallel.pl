@@ -143,9 +143,12 @@ SKIP:
 load_is('0.00');
 
 sql($node, <<'END');
-CREATE ACCESS METHOD theirs TYPE INDEX HANDLER hashhandler;
-CREATE OPERATOR CLASS theirs_ops DEFAULT FOR TYPE int USING theirs AS OPERATOR 1 =, FUNCTION 1 hashint4(int);
-CREATE INDEX ON foreign_am USING theirs (c);
+CREATE ACCESS METHOD theirs TYPE INDEX HANDLER gisthandler;
+CREATE OPERATOR CLASS theirs_ops DEFAULT FOR TYPE box USING theirs AS OPERATOR 3 &&,
+	FUNCTION 1 gist_box_consistent(internal, box, smallint, oid, internal), FUNCTION 2 gist_box_union(internal, internal),
+	FUNCTION 5 gist_box_penalty(internal, internal, internal), FUNCTION 6 gist_box_picksplit(internal, internal),
+	FUNCTION 7 gist_box_same(box, box, internal);
+CREATE INDEX ON foreign_am USING theirs (box(point(c, c), point(c, c)));
 END
 has_none('foreign_am', 'an access method of somebody');
 
