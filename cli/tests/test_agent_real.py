@@ -118,6 +118,12 @@ def acts(pgsweep: Pgsweep, state: Path) -> list[dict[str, Any]]:
     return found
 
 
+def has_tidied_up(pgsweep: Pgsweep, state: Path) -> bool:
+    """Tell whether a rebuild was lost and what it left was dropped."""
+    found = {(row["kind"], row["outcome"]) for row in acts(pgsweep, state)}
+    return {("reindex", "lost"), ("drop", "done")} <= found
+
+
 def begin(
     server: ThrowawayServer, state: Path, *more: str, rewrites: bool = False
 ) -> subprocess.Popen[str]:
@@ -533,12 +539,7 @@ def test_a_server_that_is_restarted_meanwhile(
             until(lambda: rebuilding(shop))
             shop.restart()
             # It has come back, dropped what was left, and goes on with the rest.
-            until(
-                lambda: (
-                    {("reindex", "lost"), ("drop", "done")}
-                    <= {(row["kind"], row["outcome"]) for row in acts(pgsweep, state)}
-                )
-            )
+            until(lambda: has_tidied_up(pgsweep, state))
         finally:
             one.terminate()
             one.wait(timeout=60)
@@ -572,12 +573,7 @@ def test_a_failover_in_the_middle(pgsweep: Pgsweep, shop: ThrowawayServer, tmp_p
                 standby.psql("postgres", "SELECT pg_promote()")
 
                 # The new primary has what was left, and is rid of it.
-                until(
-                    lambda: (
-                        {("reindex", "lost"), ("drop", "done")}
-                        <= {(row["kind"], row["outcome"]) for row in acts(pgsweep, state)}
-                    )
-                )
+                until(lambda: has_tidied_up(pgsweep, state))
             finally:
                 one.terminate()
                 one.wait(timeout=60)

@@ -163,12 +163,13 @@ extern TimestampTz candidate_not_before(const Candidate *c, const Decision *d);
 /* Is it in sweep.scope? */
 extern bool candidate_is_in_scope(const Candidate *c);
 
-/* Is it due by inserted rows alone? */
 /*
  * Is it a table that pg_repack makes to take the place of another one, or the
  * log of what changes meanwhile?  It names them by that one's OID.
  */
 extern bool candidate_is_copy(const Candidate *c);
+
+/* Is it due by inserted rows alone? */
 extern bool candidate_is_due_by_inserts(const Candidate *c);
 
 /* How many rows were inserted when its indexes were cleaned last? */
