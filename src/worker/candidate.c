@@ -10,10 +10,7 @@
 #include "miscadmin.h"
 
 #include "rules.h"
-#include "server/clock.h"
 #include "settings.h"
-
-#define LOST_READS_MS	10000	/* between two vacuums for lost reads */
 
 const char *
 lane_name(Lane lane)
@@ -44,20 +41,6 @@ candidate_min_interval_s(const Candidate *c)
 	RuleSettings s = rules_settings();
 
 	return (int64) table_setting(c->rules.own, TABLE_MIN_INTERVAL, rules_min_interval_by(&s, c->row.lane == LANE_CATALOG));
-}
-
-bool
-candidate_interval_is_set(const Candidate *c)
-{
-	return sweep_min_interval_s >= 0 || (c->rules.own && c->rules.own->is_set[TABLE_MIN_INTERVAL]);
-}
-
-TimestampTz
-candidate_not_before(const Candidate *c, const Decision *d)
-{
-	if (c->weight.due != DUE_LOST_READS || d->kind != DECISION_VACUUMED || candidate_interval_is_set(c))
-		return d->not_before;
-	return Min(d->not_before, Max(d->follow_at, clock_after(d->last_at, LOST_READS_MS)));
 }
 
 bool

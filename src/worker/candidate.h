@@ -150,16 +150,6 @@ extern PGDLLEXPORT Lane lane_of(Oid relid, const char *schemaname);
  */
 extern int64 candidate_min_interval_s(const Candidate *c);
 
-/* Has somebody set it, for the table or for all? */
-extern bool candidate_interval_is_set(const Candidate *c);
-
-/*
- * Until when is the table left alone by what was decided?  After a vacuum one
- * whose index scans have lost more than another one costs waits for seconds
- * only, unless an interval is set.
- */
-extern TimestampTz candidate_not_before(const Candidate *c, const Decision *d);
-
 /* Is it in sweep.scope? */
 extern bool candidate_is_in_scope(const Candidate *c);
 

@@ -340,8 +340,9 @@ interval_after(const Candidate *c, const Candidate *before, int64 took_us)
 	int64		until;
 	int64		wait_us;
 
-	if (candidate_interval_is_set(c) || c->row.lane == LANE_CATALOG ||
-		(before->weight.due != DUE_DEAD && before->weight.due != DUE_AGE))
+	if (sweep_min_interval_s >= 0 || c->row.lane == LANE_CATALOG ||
+		(before->weight.due != DUE_DEAD && before->weight.due != DUE_AGE) ||
+		(c->rules.own && c->rules.own->is_set[TABLE_MIN_INTERVAL]))
 		return ms;
 	took_us += RELOAD_US * CountDBBackends(MyDatabaseId);
 	do

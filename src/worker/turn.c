@@ -74,11 +74,11 @@ turn_comes(const Candidate *c, TimestampTz *at)
 	if (comes_by_carried(c, at))
 		return true;
 	/* no counter that the scout sees tells that it is old, or what is lost */
-	if ((c->weight.age_due || c->weight.due == DUE_LOST_READS) && decision_get(c->key, &d))
+	if ((c->weight.age_due || c->weight.due == DUE_LOST_READS) && decision_get(c->key, &d) &&
+		d.not_before > clock_now())
 	{
-		*at = candidate_not_before(c, &d);
-		if (*at > clock_now())
-			return true;
+		*at = d.not_before;
+		return true;
 	}
 	if (!c->counters.history_lost)
 		return false;

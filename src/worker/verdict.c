@@ -85,7 +85,7 @@ must_wait(const Candidate *c)
 		return true;
 	/* no threshold counts, so only the time does */
 	if (c->weight.due == DUE_UNKNOWN || c->weight.due == DUE_AGE || c->weight.due == DUE_LOST_READS)
-		return moment.now < candidate_not_before(c, &d) &&
+		return moment.now < d.not_before &&
 			!(d.kind == DECISION_OBSERVED && sweep_mode == SWEEP_ACT);
 	/* rows that cannot be removed yet do not keep others from being frozen */
 	if (c->weight.age_due && moment.now >= d.not_before)
