@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 import pgsweep_bench.__main__
-from pgsweep import cli
+from pgsweep import cli, model
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config, extension_is_installed
 
 PATIENCE_S = 60.0
@@ -22,7 +24,55 @@ PATIENCE_S = 60.0
 # What a test starts finds the experiments, too.
 os.environ["PYTHONPATH"] = str(Path(__file__).parents[2] / "bench")
 
-STUB = (Path(__file__).parent / "stub.sql").read_text()
+# The views that the stub has as plain tables, with what their rows are read into.
+TABLES: dict[str, type] = {
+    "progress": model.Progress,
+    "runs": model.Run,
+    "decisions": model.Decision,
+    "audit": model.Call,
+    "trial": model.TriedTable,
+    "databases": model.Database,
+    "tables": model.Table,
+    "worth": model.Worth,
+    "queue": model.Waiting,
+    "budget": model.Limit,
+    "governor": model.Step,
+    "features": model.Feature,
+}
+# What a query adds to them.
+NOT_IN_TABLES = {("tables", "datname"), ("worth", "datname"), ("trial", "block_size")}
+TYPES = {
+    "int": "bigint",
+    "float": "double precision",
+    "str": "text",
+    "bool": "boolean",
+    "datetime": "timestamptz",
+    "timedelta": "interval",
+}
+
+
+def create_table(name: str, kind: type) -> str:
+    """Return the statement that makes a table of schema sweep with the columns of a dataclass."""
+
+    def sql_type(annotation: str) -> str:
+        item = re.match(r"(?:tuple|list|Sequence)\[(\w+)", annotation)
+        return f"{TYPES[item[1]]}[]" if item else TYPES[annotation.split(" | ")[0]]
+
+    columns = ", ".join(
+        f'"{field.name}" {sql_type(str(field.type))}'
+        for field in dataclasses.fields(kind)
+        if (name, field.name) not in NOT_IN_TABLES
+    )
+    return f"CREATE TABLE sweep.{name} ({columns});"
+
+
+STUB = "\n".join(
+    (
+        "CREATE SCHEMA sweep;",
+        *(create_table(name, kind) for name, kind in TABLES.items()),
+        (Path(__file__).parent / "stub.sql").read_text(),
+    )
+)
 
 needs_extension = pytest.mark.skipif(
     not extension_is_installed(default_pg_config()),

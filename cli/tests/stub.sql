@@ -1,19 +1,5 @@
--- The views of schema sweep as plain tables of the same columns, with made-up rows.
-CREATE SCHEMA sweep;
-
+-- Made-up rows of the views of schema sweep, which conftest.py makes as plain tables, and stubs of its functions.
 CREATE TABLE sweep.table_settings (relid oid, name text, value text, set_by text, set_at timestamptz);
-
-CREATE TABLE sweep.progress (
-    pid integer, leader_pid integer, datid oid, datname name, relid oid,
-    schemaname text, relname text, command text, started_by text, mode text, phase text,
-    phase_pct double precision, started_at timestamptz, blks_hit bigint, blks_read bigint,
-    blks_dirtied bigint, wal_records bigint, wal_fpi bigint, wal_bytes numeric, cost bigint,
-    cost_per_s double precision, read_mb_per_s double precision,
-    dirty_mb_per_s double precision, wal_mb_per_s double precision,
-    delay_time double precision, sleep_pct double precision, done_pct double precision,
-    eta interval, eta_at timestamptz, eta_basis text, index_pass bigint, waiters integer,
-    limited_by text, cost_limit integer, cost_delay double precision, pages bigint,
-    parallel_workers integer, waits_for text);
 
 INSERT INTO sweep.progress VALUES
 (48213, NULL, 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'VACUUM', 'sweep', 'normal',
@@ -37,18 +23,6 @@ INSERT INTO sweep.progress VALUES
  NULL, 12.5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
  NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL);
 
-CREATE TABLE sweep.runs (
-    run_id bigint, pid integer, datid oid, datname name, relid oid, schemaname text,
-    relname text, command text, started_by text, mode text, started_at timestamptz,
-    ended_at timestamptz, blks_hit bigint, blks_read bigint, blks_dirtied bigint,
-    wal_records bigint, wal_fpi bigint, wal_bytes numeric, cost bigint,
-    cost_per_s double precision, read_mb_per_s double precision,
-    dirty_mb_per_s double precision, wal_mb_per_s double precision,
-    delay_time double precision, sleep_pct double precision, cost_limit integer,
-    cost_delay double precision, pages bigint, index_pass bigint, tuples_removed bigint,
-    dead_not_removable bigint, memory_bytes bigint, outcome text, reason text,
-    blks_per_scan_before double precision, blks_per_scan_after double precision);
-
 INSERT INTO sweep.runs
 SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
        (ARRAY['pgbench_accounts', 'pgbench_tellers', 'events'])[1 + i % 3],
@@ -61,39 +35,17 @@ SELECT i, 40000 + i, 16384, 'bench', 16401, 'public',
        (ARRAY['dead tuples 23,456 above threshold 20,050', 'autovacuum', NULL])[1 + i % 3]
 FROM generate_series(1, 40) i;
 
-CREATE TABLE sweep.decisions (
-    datid oid, datname name, relid oid, schemaname text, relname text, decision text,
-    reason text, first_at timestamptz, last_at timestamptz, times bigint,
-    not_before timestamptz, dead_tuples bigint, ins_since_vacuum bigint,
-    next_dead_tuples bigint, next_ins_since_vacuum bigint, waits_for xid,
-    would_vacuum_at timestamptz, vacuumed_instead_at timestamptz, vacuumed_instead_by text,
-    growing boolean, late_since timestamptz, late_pages int8);
-
 INSERT INTO sweep.decisions VALUES
 (16384, 'bench', 16401, 'public', 'pgbench_accounts', 'vacuumed', NULL, now(), now(), 1,
  now() + interval '50 s', 10, 20, 30, 40),
 (16390, 'archive', 99999, NULL, NULL, 'locked', 'somebody holds a lock', now(), now(), 3,
  now() + interval '40 s', 10, 20, 30, 40);
 
-CREATE TABLE sweep.audit (
-    called_at timestamptz, datid oid, datname name, pid integer, usename text, role text,
-    application_name text, command text, relid oid, schemaname text, relname text,
-    vacuum_pid integer, detail text);
-
 INSERT INTO sweep.audit VALUES
 (now() - interval '1 min', 16384, 'bench', 4711, 'alice', 'alice', 'psql', 'hold', NULL, NULL, NULL,
  NULL, 'until 2026-01-01 00:00:00+00'),
 (now(), 16384, 'bench', 4711, 'alice', 'oncall', 'pgsweep', 'slow', 16401, 'public',
  'pgbench_accounts', 4712, 'write_limit 5.0 MB/s');
-
-CREATE TABLE sweep.trial (
-    since timestamptz, until timestamptz, datid oid, datname name, relid oid, schemaname text,
-    relname text, vacuums bigint, insert_vacuums bigint, first_at timestamptz, last_at timestamptz,
-    blks_read_min bigint, blks_read_max bigint, blks_dirtied_min bigint, blks_dirtied_max bigint,
-    blks_frozen bigint, waiting_since timestamptz, dead_tuples bigint, autovacuum_threshold bigint,
-    ins_since_vacuum bigint, autovacuum_insert_threshold bigint, autovacuums bigint,
-    autovacuum_blks_read bigint, autovacuum_blks_dirtied bigint, manual_vacuums bigint,
-    followed bigint, earlier interval, blks_grown bigint);
 
 INSERT INTO sweep.trial VALUES
 (now() - interval '3 h', NULL, 16384, 'bench', 1249, 'pg_catalog', 'pg_attribute', 240, 0,
@@ -146,11 +98,6 @@ $$;
 GRANT EXECUTE ON FUNCTION sweep.simulate(text[], interval, boolean),
     sweep.simulate_tables(text[], interval, boolean), sweep.simulate_summary(text[], interval) TO pg_monitor;
 
-CREATE TABLE sweep.databases (
-    datid oid, datname name, ours boolean, reason text, relations bigint, due bigint,
-    dead_tuples bigint, xid_age integer, mxid_age integer, workers integer,
-    last_visit timestamptz, next_visit timestamptz);
-
 INSERT INTO sweep.databases VALUES
 (16384, 'bench', true, NULL, 412, 2, 123456, 12345678, 12, 1, now() - interval '4 s', NULL),
 (16385, 'shop', true, NULL, 4120, 0, 9999, 22345678, 12, 0, now() - interval '3 min', NULL),
@@ -172,16 +119,6 @@ INSERT INTO sweep.status VALUES
 ('0.1.0', '0.1.0', 150020, 'act', 'act', NULL, 48001, now() - interval '1 day', 1, 2, 86400,
  now(), 1.25, 8.5, 0.06, 1000, 4620, 2, 532, 0, 40, now(), NULL, 12, 4096, 0, 0, 0);
 
-CREATE TABLE sweep.tables (
-    relid oid, schemaname text, relname text, lane text, live_tuples bigint, dead_tuples bigint,
-    vacuum_threshold float8, ins_since_vacuum bigint, insert_threshold float8,
-    mod_since_analyze bigint, analyze_threshold float8, pages bigint, frozen_pages bigint,
-    all_visible_pages bigint, xid_age integer, mxid_age integer, xid_limit integer,
-    mxid_limit integer, freeze_at integer, freeze_time timestamptz, score float8,
-    xid_score float8, mxid_score float8, vacuum_score float8, vacuum_insert_score float8, analyze_score float8,
-    do_vacuum boolean, decision text, reason text, not_before timestamptz, blocked_by integer[],
-    truncatable_bytes bigint, snoozed_until timestamptz, last_run timestamptz);
-
 INSERT INTO sweep.tables VALUES
 (16401, 'public', 'pgbench_accounts', 'user', 100000, 23456, 20050, 1000, 21000, 24456, 10050, 1640, 400,
  1000, 1000000, 3, 200000000, 400000000, 61000000, now() + interval '6 d', 1.17, 0.005, 0, 1.17, 0.05, 2.43, true, 'due',
@@ -193,25 +130,12 @@ INSERT INTO sweep.tables VALUES
  8278100, 99000000, 1, 200000000, 400000000, 121000000, now() + interval '22 h', 0.5, 0.5, 0, 0, 0, 0, false, 'below threshold', NULL, NULL, NULL, NULL,
  now() + interval '1 h', now() - interval '2 d');
 
-CREATE TABLE sweep.worth (
-    relid oid, schemaname text, relname text, index_scans bigint, blks_per_scan_clean float8,
-    reads_per_scan_clean float8, blks_per_scan float8, reads_per_scan float8, lost_blks bigint,
-    lost_reads bigint, vacuum_blks bigint, last_vacuum timestamptz, breaks_even_at timestamptz,
-    blks_per_scan_before float8, blks_per_scan_after float8, saved_blks_per_hour float8,
-    saved_reads_per_hour float8, not_hot_pct float8, advice text, basis text);
-
 INSERT INTO sweep.worth VALUES
 (16401, 'public', 'pgbench_accounts', 120000, 4.2, 0.6, 9.8, 2.4, 41000, 9623, 9565, now() - interval '2 h',
  now() - interval '1 min', 9.6, 4.2, 324000, 81000, 92, 'vacuum earlier: scale factor 0.05',
  'table and indexes. Cost of the last 3 vacuums, the latest counts half'),
 (16500, 'sales', 'order_lines_2026_partition', 800, NULL, NULL, NULL, NULL, NULL, NULL, NULL, now() - interval '1 min',
  NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'being measured: 800 of 1000 scans since the last vacuum');
-
-CREATE TABLE sweep.queue (
-    "position" integer, state text, datid oid, datname name, relid oid, schemaname text, relname text,
-    lane text, score float8, reason text, waiting_since timestamptz, waiting_for text,
-    not_before timestamptz, estimated_duration interval, estimated_mb float8,
-    request_id bigint, requested_by text, requested_at timestamptz, aux boolean, attempts integer);
 
 INSERT INTO sweep.queue VALUES
 (2, 'waiting', 16384, 'bench', 16401, 'public', 'pgbench_accounts', 'user', 1.17,
@@ -244,15 +168,10 @@ INSERT INTO sweep.blockers VALUES
  now() - interval '10 min', 'SELECT 1', '30,000 dead rows of bench.pgbench_accounts',
  'SELECT pg_terminate_backend(4712);', 'its work is rolled back');
 
-CREATE TABLE sweep.budget (name text, setting text, unit text, configured float8, measured float8,
-    allowed_mb_per_s float8, binding boolean, sensor text, detail text);
 INSERT INTO sweep.budget VALUES
 ('write', '20', 'MB/s', 20, 19.6, 20, true, 'ok', 'the limit is used up'),
 ('replica lag', '100MB', 'MB', 100, NULL, 3.5, false, 'broken', 'no such file'),
 ('device', '0', '%', NULL, NULL, NULL, false, 'not used', NULL);
-CREATE TABLE sweep.governor (at timestamptz, vacuums integer, read_mb_per_s float8, dirty_mb_per_s float8,
-    wal_mb_per_s float8, cpu_pct float8, users_waiting float8, allowed_mb_per_s float8, floor_mb_per_s float8,
-    binding text, decision text, reason text);
 INSERT INTO sweep.governor
 SELECT now() - i * interval '0.25 s', 1, 10 + i, 19, 30, NULL, 0.2, NULL, 2, 'write',
        CASE WHEN i < 4 THEN 'steady' ELSE 'back off' END, 'the limit is used up: ' || i || ' of 20'
@@ -273,7 +192,6 @@ SELECT 1, which::text, 'not due', 'below threshold', 'dead rows 1 of 50', NULL, 
 $$;
 CREATE TABLE public.orders (i integer);
 
-CREATE TABLE sweep.features (feature text, enabled boolean, detail text);
 INSERT INTO sweep.features VALUES ('statistics scan', true, NULL), ('lock walk', true, NULL);
 
 CREATE FUNCTION sweep.cancel(pid integer, snooze interval DEFAULT NULL, force boolean DEFAULT false) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -105,7 +105,7 @@ def test_the_view_has_what_its_function_returns(
 def test_the_query_asks_for_what_the_model_has(
     connection: psycopg.Connection[tuple[str]], view: str, kind: type
 ) -> None:
-    query = queries.text(view, connection.info.server_version)
+    query = queries.text(view, connection.info.server_version, kind)
     nothing = dict.fromkeys(re.findall(r"%\((\w+)\)s", query.decode()))
     asked = connection.execute(query, nothing).description
     assert asked is not None

@@ -1,5 +1,4 @@
-SELECT called_at, datid, datname, pid, usename, role, application_name, command,
-       relid, schemaname, relname, vacuum_pid, detail
+SELECT {columns}
 FROM sweep.audit
 WHERE (%(usename)s::text IS NULL OR usename = %(usename)s)
   AND (%(relname)s::text IS NULL

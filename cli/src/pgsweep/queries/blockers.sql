@@ -1,4 +1,3 @@
-SELECT kind, pid, datname::text AS datname, usename::text AS usename, name, state,
-       xmin::text::int8 AS xmin, age, since, query, withholds, fix, risk
+SELECT {columns}
 FROM sweep.blockers
 ORDER BY age DESC NULLS LAST, since

@@ -1,2 +1,2 @@
-SELECT name, setting, unit, configured, measured, allowed_mb_per_s, binding, sensor, detail
+SELECT {columns}
 FROM sweep.budget

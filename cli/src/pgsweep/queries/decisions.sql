@@ -1,7 +1,4 @@
-SELECT datid, datname, relid, schemaname, relname, decision, reason, first_at, last_at, times,
-       not_before, dead_tuples, ins_since_vacuum, next_dead_tuples, next_ins_since_vacuum,
-       waits_for::text::int8 AS waits_for, would_vacuum_at, vacuumed_instead_at, vacuumed_instead_by,
-       growing, late_since, late_pages
+SELECT {columns}
 FROM sweep.decisions
 WHERE (%(datname)s::text IS NULL OR datname = %(datname)s)
   AND (%(relname)s::text IS NULL

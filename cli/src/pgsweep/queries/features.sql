@@ -1,3 +1,3 @@
-SELECT feature, enabled, detail
+SELECT {columns}
 FROM sweep.features
 ORDER BY enabled, feature

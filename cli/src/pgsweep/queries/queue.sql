@@ -1,6 +1,4 @@
-SELECT position, state, datid, datname::text AS datname, relid, schemaname, relname, lane, score, reason,
-       waiting_since, waiting_for, not_before, estimated_duration, estimated_mb,
-       request_id, requested_by, requested_at, aux, attempts
+SELECT {columns}
 FROM sweep.queue
 -- What runs is in sweep.progress.
 WHERE state = 'waiting'

@@ -1,8 +1,4 @@
-SELECT run_id, pid, datid, datname, relid, schemaname, relname, command, started_by, mode,
-       started_at, ended_at, blks_hit, blks_read, blks_dirtied, wal_records, wal_fpi,
-       wal_bytes::int8 AS wal_bytes, cost, cost_per_s, read_mb_per_s, dirty_mb_per_s, wal_mb_per_s,
-       delay_time, sleep_pct, cost_limit, cost_delay, pages, index_pass, tuples_removed,
-       dead_not_removable, memory_bytes, outcome, reason, blks_per_scan_before, blks_per_scan_after
+SELECT {columns}
 FROM sweep.runs
 WHERE (%(relname)s::text IS NULL
        OR relname = %(relname)s AND (%(schemaname)s::text IS NULL OR schemaname = %(schemaname)s)

@@ -379,7 +379,7 @@ class ReadOnlyConnection(Connection):
         self, name: str, row_type: type[Row], params: Mapping[str, Any] | None = None
     ) -> tuple[Row, ...]:
         """Return the rows of queries/<name>.sql, each as a row_type."""
-        return tuple(self._ask(name, class_row(row_type), params))
+        return tuple(self._ask(name, class_row(row_type), params, row_type))
 
     def dicts(self, name: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
         """Return the rows of queries/<name>.sql by column name."""
@@ -471,15 +471,19 @@ class ReadOnlyConnection(Connection):
         found = answer.error_field(field) if answer else None
         return names.readable(bytes(found), self._encoding) if found else None
 
-    def _text(self, name: str) -> bytes:
-        """Return the SQL of queries/<name>.sql, which is asked next."""
-        return queries.text(name, self.version_num)
+    def _text(self, name: str, kind: type | None = None) -> bytes:
+        """Return the SQL of queries/<name>.sql, which is asked next and read into `kind`."""
+        return queries.text(name, self.version_num, kind)
 
     def _ask(
-        self, name: str, row_factory: RowFactory[Row], params: Mapping[str, Any] | None
+        self,
+        name: str,
+        row_factory: RowFactory[Row],
+        params: Mapping[str, Any] | None,
+        kind: type | None = None,
     ) -> list[Row]:
         """Return all rows."""
-        query = self._text(name)
+        query = self._text(name, kind)
         return self._patiently(row_factory, lambda cur: cur.execute(query, params).fetchall())
 
     def _patiently(
@@ -619,6 +623,16 @@ def _register_any_name(adapters: AdaptersMap, encoding: str) -> None:
     for type_of_text in ("text", "varchar", "bpchar", "name", '"char"', 0):
         adapters.register_loader(type_of_text, loader)
     adapters.register_dumper(str, dumper)
+    for number in ("numeric", "xid", "xid8"):
+        adapters.register_loader(number, Number)
+
+
+class Number(Loader):
+    """Reads a number of any size, a whole one as an int."""
+
+    def load(self, data: Any) -> int | float:  # noqa: ANN401
+        text = bytes(data)
+        return int(text) if text.removeprefix(b"-").isdigit() else float(text)
 
 
 @cache

@@ -401,14 +401,14 @@ class Session(ReadOnlyConnection):
         if not (self._installed or self.views(again=True).extension):
             raise self.extension_missing()
 
-    def _text(self, name: str) -> bytes:
+    def _text(self, name: str, kind: type | None = None) -> bytes:
         """Return a query. Nothing of the extension is used before it is known to be there.
 
         Where it is missing, the owner of the database may have planted another schema sweep.
         """
         if queries.uses_extension(name):
             self.require_installed()
-        return super()._text(name)
+        return super()._text(name, kind)
 
     def require_extension(self) -> None:
         """Raise unless extension, library and this command fit each other."""
