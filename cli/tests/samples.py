@@ -33,6 +33,7 @@ from pgsweep.model import (
     StatusReport,
     Step,
     Table,
+    ToFreeze,
     Totals,
     TriedTable,
     Waiting,
@@ -616,6 +617,7 @@ def reading(**given: Any) -> Reading:
             DeadTuples(None, None, dead_tuples=77, vacuum_threshold=None, due=0),
         ),
         "dead_tuples_at": NOW,
+        "to_freeze": ToFreeze(tables=2, pages=1_900),
         "id_rates": IdRates(100.0, 1.0),
         "members": Members(1_000, 2**32 - 1),
         "status": status(

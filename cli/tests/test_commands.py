@@ -10,7 +10,8 @@ import pytest
 
 from conftest import Pgsweep
 from pgsweep import __version__, model
-from pgsweep_bench.servers.server import ThrowawayServer
+from pgsweep.source import db
+from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer
 
 pytestmark = pytest.mark.server
 
@@ -204,7 +205,7 @@ def test_databases(pgsweep: Pgsweep, flags: Flags) -> None:
     assert [line.split()[3] for line in lines[1:]] == ["2", "1", "0", "-"]
 
 
-def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
+def test_tables(pgsweep: Pgsweep, stub: ThrowawayServer, flags: Flags) -> None:
     result = pgsweep("tables", *flags)
     lines = result.out.splitlines()
     assert max(len(line) for line in lines) <= 80
@@ -218,6 +219,9 @@ def test_tables(pgsweep: Pgsweep, flags: Flags) -> None:
         "3 of 3 tables shown, 2 due",
         "within 7 days 2 tables to freeze, 1.9k pages",
     ]
+    target = db.Target(host=str(stub.folder), port=str(stub.port), user=SUPERUSER, dbname="stub")
+    with db.connect(target) as session:
+        assert session.to_freeze() == model.ToFreeze(tables=2, pages=1940)
     rows = pgsweep("tables", "--json", "--due", "--sort", "dead", "-n", "1", *flags).json()
     assert [row["relname"] for row in rows] == ["pgbench_accounts"]
     (row,) = (row for row in pgsweep("tables", "--json", *flags).json() if row["blocked_by"])

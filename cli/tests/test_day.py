@@ -14,9 +14,7 @@ from pgsweep.tune.lab.vacuumlog import VacuumLine
 from pgsweep_bench import runner, scenario, transactions
 from pgsweep_bench.experiments import day
 from pgsweep_bench.lab import Options
-from pgsweep_bench.report import day_plot
-from pgsweep_bench.report import model as bench_model
-from pgsweep_bench.report import page as bench_page
+from pgsweep_bench.report import day_plot, model as bench_model, page as bench_page
 from pgsweep_bench.request import Plan, Request, expected_s, names_of
 from pgsweep_bench.result import Experiment, Series, Variant
 from pgsweep_bench.servers.server import default_pg_config

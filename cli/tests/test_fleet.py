@@ -17,8 +17,7 @@ from rich.text import Text
 from conftest import until
 from fleets import age, moved, node, reading, row
 from pgsweep.base import errors
-from pgsweep.commands import fleet_acting as acting
-from pgsweep.commands import fleet_server_settings as server_settings
+from pgsweep.commands import fleet_acting as acting, fleet_server_settings as server_settings
 from pgsweep.commands.fleet_acting import Partly, Parts
 from pgsweep.fleet import arrival, asking, causes, parts, reader, view
 from pgsweep.fleet.arrival import Written
@@ -33,8 +32,13 @@ from pgsweep.fleet.providers import Fleet
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.summary import skew, summary
 from pgsweep.model.compute import STOP_AGE
-from pgsweep.output.terminal import fleet as render
-from pgsweep.output.terminal import fleet_acts, fleet_causes, fleet_json, fleet_tables
+from pgsweep.output.terminal import (
+    fleet as render,
+    fleet_acts,
+    fleet_causes,
+    fleet_json,
+    fleet_tables,
+)
 from pgsweep.output.terminal.page import Page
 from samples import NOW, blocker, cause, server, status
 

@@ -16,9 +16,7 @@ import results
 from conftest import Pgsweep
 from pgsweep.output.report import palette
 from pgsweep_bench import store, verdict
-from pgsweep_bench.report import markdown, plots, words
-from pgsweep_bench.report import model as bench_model
-from pgsweep_bench.report import page as bench_page
+from pgsweep_bench.report import markdown, model as bench_model, page as bench_page, plots, words
 from pgsweep_bench.result import Result
 
 WORSENED = {**results.SAMPLES["sweep"], "freeze": (70000.0, 71000.0), "wal": (200.0,)}

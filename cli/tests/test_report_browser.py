@@ -18,8 +18,7 @@ import browser
 import results
 import samples
 from pgsweep.output.report import live_page
-from pgsweep_bench.report import model as bench_model
-from pgsweep_bench.report import page as bench_page
+from pgsweep_bench.report import model as bench_model, page as bench_page
 from test_day import a_day
 from test_report_live import day, run
 

@@ -11,8 +11,7 @@ import psycopg
 import pytest
 
 from conftest import needs_extension, until, write
-from pgsweep.fleet import core_reader, due
-from pgsweep.fleet import reader as fleet_reader
+from pgsweep.fleet import core_reader, due, reader as fleet_reader
 from pgsweep.output.prometheus.reader import Reader, failed
 from pgsweep.source import db
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
@@ -66,10 +65,11 @@ def test_it_reads_everything_with_pg_monitor_alone(serving: Serving) -> None:
     assert value(found, "pgsweep_up") == 1
     assert value(found, "pgsweep_extension") == 1
     parts = {sample.labels["part"]: sample.value for sample in found["pgsweep_part_up"].samples}
-    assert len(parts) == 15
+    assert len(parts) == 16
     assert set(parts.values()) == {1}
     assert value(found, "pgsweep_mode", mode="observe") == 1
     assert value(found, "pgsweep_table_dead_tuples", relname=HOSTILE) == 500
+    assert value(found, "pgsweep_tables_to_freeze", datname="postgres") is not None
     assert (value(found, "pgsweep_server_start_timestamp_seconds") or 0) > 1e9
 
 
@@ -175,6 +175,7 @@ def test_the_extension_comes_and_goes(real: ThrowawayServer) -> None:
         real.psql("changing", "DROP EXTENSION pg_sweep")
         found = process.scrape()
         assert value(found, extension) == 0
+        assert "pgsweep_tables_to_freeze" not in found
         assert {sample.value for sample in found["pgsweep_part_up"].samples} == {1}
     real.psql("postgres", "DROP DATABASE changing")
 

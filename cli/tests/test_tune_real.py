@@ -21,8 +21,7 @@ from pgsweep import model
 from pgsweep.base import errors
 from pgsweep.output.terminal import question
 from pgsweep.source import db
-from pgsweep.tune import change, experiment, kept, measure, plan, settings
-from pgsweep.tune import scratch as databases
+from pgsweep.tune import change, experiment, kept, measure, plan, scratch as databases, settings
 from pgsweep.tune.lab import pagecache
 from pgsweep.tune.lab.progress import Reporter
 from pgsweep_bench.servers.server import ThrowawayServer, default_pg_config

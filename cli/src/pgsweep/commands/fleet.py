@@ -20,8 +20,7 @@ from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.seats import Seats
 from pgsweep.fleet.summary import summary
-from pgsweep.output.terminal import as_json, fleet_json, page
-from pgsweep.output.terminal import fleet as render
+from pgsweep.output.terminal import as_json, fleet as render, fleet_json, page
 from pgsweep.output.terminal.page import Page
 
 # The commands below it, in their order.

@@ -15,11 +15,7 @@ import typer
 from pgsweep.base import errors, output
 from pgsweep.commands import (
     fleet_acting as acting,
-)
-from pgsweep.commands import (
     fleet_citus_settings as citus_settings,
-)
-from pgsweep.commands import (
     fleet_server_settings as server_settings,
 )
 from pgsweep.commands.fleet_acting import Partly, Parts, Skipped
@@ -37,8 +33,7 @@ from pgsweep.fleet.node import Node
 from pgsweep.fleet.outcome import Outcome, State
 from pgsweep.fleet.providers import Choice, Fleet
 from pgsweep.fleet.seats import Seats
-from pgsweep.output.terminal import fleet_acts as render
-from pgsweep.output.terminal import page, question
+from pgsweep.output.terminal import fleet_acts as render, page, question
 from pgsweep.output.terminal.page import Page
 from pgsweep.source.db import Session
 

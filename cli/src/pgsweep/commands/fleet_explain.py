@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from pgsweep.base.errors import CannotConnectError, UsageError
-from pgsweep.fleet import causes, providers, spread, view
-from pgsweep.fleet import tables as tables_of
+from pgsweep.fleet import causes, providers, spread, tables as tables_of, view
 from pgsweep.fleet.node import Node
 from pgsweep.fleet.providers import Choice
 from pgsweep.fleet.seats import Seats
-from pgsweep.output.terminal import as_json
-from pgsweep.output.terminal import fleet_causes as render
+from pgsweep.output.terminal import as_json, fleet_causes as render
 from pgsweep.output.terminal.page import Page
 from pgsweep.source.db import Session
 

@@ -13,12 +13,10 @@ from pgsweep.base import errors, output
 from pgsweep.base.interrupts import Interrupted, Interrupts
 from pgsweep.commands.options import Json, with_target
 from pgsweep.model import RunFilter
-from pgsweep.output.terminal import question
-from pgsweep.output.terminal import tune as render
+from pgsweep.output.terminal import question, tune as render
 from pgsweep.source import db
 from pgsweep.source.core import views as core_views
-from pgsweep.tune import change, history, measure, settings
-from pgsweep.tune import targets as wanted
+from pgsweep.tune import change, history, measure, settings, targets as wanted
 from pgsweep.tune.advice import Advice, Verdict, advise
 from pgsweep.tune.answer import Answer
 from pgsweep.tune.experiment import Experiment

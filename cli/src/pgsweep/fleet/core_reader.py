@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep.base import errors
 from pgsweep.fleet import about
-from pgsweep.fleet.due import MOST_ROWS, settings_of
-from pgsweep.fleet.due import due as due_of
+from pgsweep.fleet.due import MOST_ROWS, due as due_of, settings_of
 from pgsweep.fleet.reading import NodeReading, cancelled, oldest_of
 from pgsweep.model import core_rates as rates
 

@@ -151,6 +151,8 @@ def xid_pct(age: int, freeze_max_age: int) -> float:
     return 100.0 * age / freeze_max_age if freeze_max_age > 0 else 0.0
 
 
+# Within so many days it is said what will be frozen.
+FREEZE_DAYS = 7
 # sweep.queue has no more rows than this. If the queue is longer, only the server's own counts are
 # whole.
 QUEUE_LIMIT = 1000

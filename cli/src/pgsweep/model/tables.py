@@ -234,6 +234,14 @@ class TriedTable:
 
 
 @dataclass(frozen=True)
+class ToFreeze:
+    """What pg_sweep freezes in a database within `compute.FREEZE_DAYS`."""
+
+    tables: int
+    pages: int
+
+
+@dataclass(frozen=True)
 class DeadTuples:
     """The dead rows of a table, or of all tables that are not named, together."""
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from pgsweep import model, queries
 from pgsweep.base import errors
-from pgsweep.model.compute import QUEUE_LIMIT, known_since, version_tuple, with_due, within
+from pgsweep.model.compute import (
+    FREEZE_DAYS,
+    QUEUE_LIMIT,
+    known_since,
+    version_tuple,
+    with_due,
+    within,
+)
 from pgsweep.source.connection import ReadOnlyConnection, Target
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
         Table,
         TableName,
         TableSetting,
+        ToFreeze,
         Totals,
         TriedTable,
         TuneFacts,
@@ -362,6 +370,13 @@ class Session(ReadOnlyConnection):
         It looks at all tables: with 20,000 of them it takes the server about 14 ms.
         """
         return self.rows("dead_tuples", model.DeadTuples, {"limit": limit})
+
+    def to_freeze(self) -> ToFreeze:
+        """Return what pg_sweep freezes in this database in the next days.
+
+        It looks at all tables through sweep.tables.
+        """
+        return self.rows("to_freeze", model.ToFreeze, {"days": FREEZE_DAYS})[0]
 
     def queue_waits(self) -> tuple[QueueWait, ...]:
         """Return what waits in sweep.queue, in no order."""

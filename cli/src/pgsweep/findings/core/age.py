@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pgsweep.findings.core.finding import finding
-from pgsweep.model import compute
-from pgsweep.model import core_rates as rates
+from pgsweep.model import compute, core_rates as rates
 from pgsweep.source.core import words
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pgsweep.findings.core.finding import finding
-from pgsweep.model import compute
-from pgsweep.model import core_rates as rates
+from pgsweep.model import compute, core_rates as rates
 from pgsweep.model.compute import described
 from pgsweep.source.core import words
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from pgsweep.findings.core.finding import VACUUM_RISK, finding
 from pgsweep.findings.core.tables import reason_of
-from pgsweep.model import compute
-from pgsweep.model import core_rates as rates
+from pgsweep.model import compute, core_rates as rates
 from pgsweep.source.core import words
 
 if TYPE_CHECKING:

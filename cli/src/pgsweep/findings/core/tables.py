@@ -228,9 +228,6 @@ def _counter(what: str, have: int, limit: float) -> str:
     return f"{what} {have:,} of threshold {limit:,.0f}"
 
 
-# How far ahead it is said what will be frozen.
-SOON = timedelta(days=7)
-
 SORTS: dict[str, Callable[[Table], float]] = {
     "score": lambda table: -(table.score or 0.0),
     "dead": lambda table: -(table.dead_tuples or 0),
@@ -245,13 +242,14 @@ SORTS: dict[str, Callable[[Table], float]] = {
 
 
 def frozen_soon(tables: Sequence[Table], now: datetime) -> str:
-    """Return what pg_sweep freezes within SOON. Empty: nothing, or nothing is known."""
-    due = [row for row in tables if row.freeze_time is not None and row.freeze_time < now + SOON]
+    """Return what pg_sweep freezes within FREEZE_DAYS. Empty: nothing, or nothing is known."""
+    until = now + timedelta(days=compute.FREEZE_DAYS)
+    due = [row for row in tables if row.freeze_time is not None and row.freeze_time < until]
     if not due:
         return ""
     pages = sum(max((row.pages or 0) - (row.frozen_pages or 0), 0) for row in due)
     tables_due = compute.plural(len(due), "table")
-    return f"within {SOON.days} days {tables_due} to freeze, {text.count(pages)} pages"
+    return f"within {compute.FREEZE_DAYS} days {tables_due} to freeze, {text.count(pages)} pages"
 
 
 def pick(

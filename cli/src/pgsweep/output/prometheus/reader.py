@@ -21,7 +21,7 @@ from pgsweep.source.core import views as core_views
 from pgsweep.source.db import Session, Views
 
 if TYPE_CHECKING:
-    from pgsweep.model import Cluster, DeadTuples, QueueWait, Totals
+    from pgsweep.model import Cluster, DeadTuples, QueueWait, ToFreeze, Totals
 
 # All tables of the database are looked at so rarely, in seconds. With the extension the queue tells
 # what is due. If a look takes long the next one comes later still, so that looks take no more than
@@ -97,8 +97,9 @@ class Reader:
     _waits: tuple[QueueWait, ...] | None = None
     _waits_again_at: float = 0.0
     _dead: tuple[DeadTuples, ...] | None = None
-    _dead_at: datetime | None = None
-    _dead_again_at: float = 0.0
+    _to_freeze: ToFreeze | None = None
+    _looked_at: datetime | None = None
+    _look_again_at: float = 0.0
 
     def read(self, session: Session) -> Outcome:
         """Read everything.
@@ -118,9 +119,13 @@ class Reader:
         if views.queue:
             with _tried(said, "waits"):
                 found["waits"] = self._queue(session)
-        with _tried(said, "dead_tuples"):
-            self._look_at_tables(session, cluster, views.queue)
-        reading = Reading(**found, dead_tuples=self._dead, dead_tuples_at=self._dead_at)
+        self._look_at_tables(session, cluster, views, said)
+        reading = Reading(
+            **found,
+            dead_tuples=self._dead,
+            dead_tuples_at=self._looked_at,
+            to_freeze=self._to_freeze,
+        )
         return Outcome(self._completed(reading), parts=said)
 
     def _completed(self, reading: Reading) -> Reading:
@@ -137,17 +142,28 @@ class Reader:
             self._waits_again_at = self.monotonic() + next_queue_after(len(self._waits))
         return self._waits
 
-    def _look_at_tables(self, session: Session, cluster: Cluster, has_queue: bool) -> None:
+    def _look_at_tables(
+        self, session: Session, cluster: Cluster, views: Views, said: dict[str, str | None]
+    ) -> None:
+        said["dead_tuples"] = None
+        if views.tables:
+            said["to_freeze"] = None
+        else:
+            self._to_freeze = None
         begin = self.monotonic()
-        if begin < self._dead_again_at:
+        if begin < self._look_again_at:
             return
         try:
-            self._dead = session.dead_tuples(self.limit)
-            self._dead_at = cluster.now
+            with _tried(said, "dead_tuples"):
+                self._dead = session.dead_tuples(self.limit)
+                self._looked_at = cluster.now
+            if views.tables:
+                with _tried(said, "to_freeze"):
+                    self._to_freeze = session.to_freeze()
         finally:
             # What fails, say by its timeout, is not tried again at once either.
             end = self.monotonic()
-            self._dead_again_at = end + next_look_after(end - begin, has_queue)
+            self._look_again_at = end + next_look_after(end - begin, views.queue)
 
 
 @contextmanager

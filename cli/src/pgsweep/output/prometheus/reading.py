@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RecoveryConflict,
         Status,
         Step,
+        ToFreeze,
         Totals,
     )
 
@@ -46,6 +47,7 @@ class Reading:
     status: Status | None = None
     totals: tuple[Totals, ...] | None = None
     waits: tuple[QueueWait, ...] | None = None
+    to_freeze: ToFreeze | None = None
     databases: tuple[Database, ...] | None = None
     limits: tuple[Limit, ...] | None = None
     step: Step | None = None

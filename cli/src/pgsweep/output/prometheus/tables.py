@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.metrics_core import Metric
 
+from pgsweep.model.compute import FREEZE_DAYS
 from pgsweep.output.prometheus.family import REST, gauge, gauges, moment, most, seconds_since
 from pgsweep.output.prometheus.vacuums import TABLE
 
@@ -56,6 +57,20 @@ def tables(reading: Reading, limit: int) -> Iterator[Metric]:
         yield from _by_database(reading.databases, limit)
     if reading.waits is not None:
         yield from _queue(reading.waits, reading.cluster.now, limit)
+    if reading.to_freeze is not None:
+        datname = (reading.cluster.dbname,)
+        yield from gauges(
+            "pgsweep_tables_to_freeze",
+            f"Tables of the database that is asked that are frozen within {FREEZE_DAYS} days.",
+            ("datname",),
+            [(datname, reading.to_freeze.tables)],
+        )
+        yield from gauges(
+            "pgsweep_pages_to_freeze",
+            "Pages of these tables that are not frozen yet.",
+            ("datname",),
+            [(datname, reading.to_freeze.pages)],
+        )
     if reading.dead_tuples is not None:
         yield from _dead(reading, reading.dead_tuples)
 

@@ -15,8 +15,7 @@ from pgsweep.base.text import printable
 from pgsweep.fleet.parts import total
 from pgsweep.fleet.reading import Row
 from pgsweep.fleet.summary import summary
-from pgsweep.output.terminal import fleet as render
-from pgsweep.output.terminal import fleet_tables
+from pgsweep.output.terminal import fleet as render, fleet_tables
 from pgsweep.output.terminal.grid import Column
 from pgsweep.output.top.fleet_state import ORDERS, FleetUi, shown
 from pgsweep.output.web.html import sheet

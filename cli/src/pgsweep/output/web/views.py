@@ -11,8 +11,7 @@ from rich.text import Text
 
 from pgsweep.base import errors
 from pgsweep.base.text import printable
-from pgsweep.findings import sources
-from pgsweep.findings import trial as trial_words
+from pgsweep.findings import sources, trial as trial_words
 from pgsweep.findings.core.tables import SORTS, frozen_soon, pick
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import (

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pgsweep.base import errors
-from pgsweep.model import DatabaseAge
-from pgsweep.model import core_rates as rates
+from pgsweep.model import DatabaseAge, core_rates as rates
 from pgsweep.model.bloat import SMALL_PAGES, ColumnFacts, HeapFacts, IndexFacts
 from pgsweep.model.core_facts import (
     CoreFacts,
