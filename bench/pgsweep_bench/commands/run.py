@@ -11,8 +11,7 @@ import typer
 
 from pgsweep.base import errors, output
 from pgsweep.base.interrupts import Interrupted, Interrupts
-from pgsweep_bench import request as requests
-from pgsweep_bench import runner, store, summary
+from pgsweep_bench import request as requests, runner, store, summary
 from pgsweep_bench.servers.server import default_pg_config
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from pgsweep.output.report import page, palette
-from pgsweep_bench.report import day_plot
-from pgsweep_bench.report import plots as drawing
+from pgsweep_bench.report import day_plot, plots as drawing
 from pgsweep_bench.report.model import result_label
 from pgsweep_bench.report.words import JUDGEMENTS, SIGNS, capital, number, when, with_unit
 
