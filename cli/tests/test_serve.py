@@ -28,6 +28,9 @@ class FakeSession:
 
     closed = False
 
+    def is_lost(self) -> bool:
+        return False
+
     def close(self) -> None:
         self.closed = True
 

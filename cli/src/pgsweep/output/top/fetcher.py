@@ -14,6 +14,7 @@ from pgsweep.findings import sources
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import TableHistory
 from pgsweep.output.top.state import Verb
+from pgsweep.source.kept import KeptSession
 
 if TYPE_CHECKING:
     from pgsweep.model import Snapshot, TableKey
@@ -62,8 +63,7 @@ class Fetcher(threading.Thread):
     ) -> None:
         # The thread is a daemon because quitting must not wait for a server that does not answer.
         super().__init__(name="pgsweep-fetch", daemon=True)
-        self._session = session
-        self._connect = connect
+        self._kept = KeptSession(connect, session)
         self._interval_s = interval_s
         self._paused = False
         self._stopping = False
@@ -75,8 +75,6 @@ class Fetcher(threading.Thread):
         self._on_answer = on_answer
         self._on_history = on_history
         self._watcher = Watcher()
-        # Whether the session knows which views there are.
-        self._looked_up = True
         self._story: TableKey | None = None
 
     def set(self, interval_s: float, paused: bool, story: TableKey | None = None) -> None:
@@ -108,45 +106,33 @@ class Fetcher(threading.Thread):
                 # message.
                 why = " ".join(exc.message.split()).rpartition(" failed: ")[2]
                 self._on_trouble(f"no data, retrying: {why}")
-                # Slow and hurry last as long as the session does. So no other error ends it.
-                if isinstance(exc, errors.ConnectionLostError):
-                    self._drop()
-                if self._session is None:
+                if not self._kept.is_open:
                     self._refuse()
-                self._looked_up = False
                 wait_s = max(wait_s, RETRY_S)
             self._wake.wait(wait_s)
             self._wake.clear()
-        self._drop()
+        self._kept.close()
 
     def _step(self) -> None:
-        if self._session is None:
-            self._session = self._connect()
+        if not self._kept.is_open:
+            self._kept.do(lambda _session: None)
             self._refuse()
-        elif self._session.is_lost():
-            # Nobody asked it anything while the display was frozen, perhaps.
-            self._drop()
-            self._session = self._connect()
-        elif not self._looked_up:
-            # What the session remembers may not be there any more.
-            self._session.views(again=True)
-        self._looked_up = True
         while not self._asked.empty():
             at, asked = self._asked.get()
             if time.monotonic() - at > PATIENCE_S:
                 self._on_answer("nothing was done: the server was slow to answer")
             else:
-                self._act_one(self._session, asked)
+                self._act_one(asked)
         if not self._paused:
             # What was just asked for comes first.
             if (key := self._story) is not None:
-                self._on_history(self._history(self._session, key))
-            self._on_snapshot(self._watcher.snapshot(self._session))
+                self._on_history(self._history(key))
+            self._on_snapshot(self._kept.do(self._watcher.snapshot))
 
-    def _history(self, session: Session, key: TableKey) -> TableHistory:
+    def _history(self, key: TableKey) -> TableHistory:
         """Return a table's history, or why it cannot be read. All else goes on."""
         try:
-            return self._watcher.history(session, key)
+            return self._kept.do(lambda session: self._watcher.history(session, key))
         except errors.ConnectionLostError:
             raise
         except errors.DatabaseError as exc:
@@ -158,9 +144,9 @@ class Fetcher(threading.Thread):
             self._asked.get()
             self._on_answer("nothing was done: the server did not answer")
 
-    def _act_one(self, session: Session, asked: Question) -> None:
+    def _act_one(self, asked: Question) -> None:
         try:
-            done, said = _do(session, asked)
+            done, said = self._kept.do(lambda session: _do(session, asked))
         except errors.ConnectionLostError:
             self._on_answer("the connection was lost: look whether it was done")
             raise
@@ -171,8 +157,3 @@ class Fetcher(threading.Thread):
             self._on_answer(DONE[asked.verb].format(pid=asked.row.pid))
         else:
             self._on_answer(said or f"process {asked.row.pid} is not running a vacuum")
-
-    def _drop(self) -> None:
-        if self._session is not None:
-            self._session.close()
-            self._session = None

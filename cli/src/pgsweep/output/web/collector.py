@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,12 +19,13 @@ from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.prometheus.reader import failed
 from pgsweep.output.prometheus.reading import Health, Outcome
 from pgsweep.output.web.worker import Worker
-from pgsweep.source.db import Session
+from pgsweep.source.kept import KeptSession
 
 if TYPE_CHECKING:
     from pgsweep.output.prometheus.reader import Reader
+    from pgsweep.source.db import Session
 
-Open = Callable[[], Session]
+Open = Callable[[], "Session"]
 
 
 class Collector:
@@ -89,43 +91,31 @@ class Collector:
 
 
 class _Source:
-    """The session, made anew when it is lost. It says when something begins to fail, and ends."""
+    """The session and its reader. It says when something begins to fail, and ends."""
 
     def __init__(self, open_session: Open, reader: Reader, session: Session | None) -> None:
-        self._open, self._reader, self._session = open_session, reader, session
+        # The reader looks up by itself which views there are.
+        self._kept, self._reader = KeptSession(open_session, session, math.inf), reader
         self._was: dict[str, str] = {}
 
     def read(self) -> Outcome:
         """Read everything, on a new connection if the old one is lost."""
         try:
-            outcome = self._read()
+            outcome = self._kept.read(self._reader.read)
         except errors.PgsweepError as exc:
-            self.close()
             outcome = Outcome(error=exc.one_line())
         troubles = dict(failed(outcome))
+        if outcome.error is not None:
+            troubles["server"] = outcome.error
         if troubles:
             # A new session forgets the plans of what may not be there any more.
             self.close()
-        if outcome.error is not None:
-            troubles["server"] = outcome.error
         self._tell(troubles)
         return outcome
 
-    def _read(self) -> Outcome:
-        if self._session is not None:
-            try:
-                return self._reader.read(self._session)
-            except errors.ConnectionLostError:
-                # The server was restarted meanwhile, perhaps.
-                self.close()
-        self._session = self._open()
-        return self._reader.read(self._session)
-
     def close(self) -> None:
         """End the session, if there is one."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        self._kept.close()
 
     def _tell(self, troubles: dict[str, str]) -> None:
         """Say what has changed since the last reading."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep.base import errors
 from pgsweep.output.web.worker import Worker
+from pgsweep.source.kept import KeptSession
 
 if TYPE_CHECKING:
     from pgsweep.source.db import Session
@@ -25,8 +26,6 @@ REMEMBERED = 64
 WAITED_FOR = 32
 # So many things are read at a time.
 SEATS = 4
-# Whether the extension came or went is looked up as often as that, in seconds.
-LOOK_AGAIN_S = 10.0
 
 
 class BusyError(errors.PgsweepError):
@@ -96,56 +95,20 @@ class Desk:
 
 
 class _Seat:
-    """A thread and its session, which is made when it is needed. A lost one is made again.
-
-    One that does not keep its session ends it after each reading. All but `worker` is for the
-    thread.
-    """
+    """A thread and its session. One that does not keep it ends it after each reading."""
 
     def __init__(self, open_session: Callable[[], Session], keeps: bool) -> None:
-        self._open, self._keeps = open_session, keeps
-        self._session: Session | None = None
-        self._views_at = 0.0
-        self.worker = Worker("pgsweep-pages", self._close)
+        self._kept, self._keeps = KeptSession(open_session), keeps
+        self.worker = Worker("pgsweep-pages", self._kept.close)
 
     def read(self, read: Callable[[Session], T]) -> T:
-        """Return what was read, if need be on a new connection."""
+        """Return what was read. For the thread."""
         try:
-            if self._session is not None:
-                try:
-                    return self.do(read)
-                except errors.ConnectionLostError:
-                    # The server was restarted meanwhile, perhaps.
-                    pass
-            return self.do(read)
+            return self._kept.read(read)
         finally:
             if not self._keeps:
-                self._close()
+                self._kept.close()
 
     def do(self, do: Callable[[Session], T]) -> T:
-        """Return what `do` returned, which is called once."""
-        if self._session is not None and self._session.is_lost():
-            self._close()
-        try:
-            if self._session is None:
-                self._session = self._open()
-                self._views_at = time.monotonic()
-            elif time.monotonic() - self._views_at > LOOK_AGAIN_S:
-                self._session.views(again=True)
-                self._views_at = time.monotonic()
-            return do(self._session)
-        except errors.UsageError:
-            raise
-        except errors.ConnectionLostError:
-            self._close()
-            raise
-        except errors.DatabaseError:
-            # What the session remembers may not be there any more. But slow and hurry last as
-            # long as it does, so it stays.
-            self._views_at = 0.0
-            raise
-
-    def _close(self) -> None:
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        """Return what `do` returned, which is called once. For the thread."""
+        return self._kept.do(do)
