@@ -14,7 +14,7 @@ from pgsweep.findings import sources
 from pgsweep.findings.watcher import Watcher
 from pgsweep.model import TableHistory
 from pgsweep.output.top.state import Verb
-from pgsweep.source.kept import KeptSession
+from pgsweep.source.kept_session import KeptSession
 
 if TYPE_CHECKING:
     from pgsweep.model import Snapshot, TableKey

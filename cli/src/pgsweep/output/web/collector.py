@@ -19,7 +19,7 @@ from pgsweep.output.logs import LOGGER, say
 from pgsweep.output.prometheus.reader import failed
 from pgsweep.output.prometheus.reading import Health, Outcome
 from pgsweep.output.web.worker import Worker
-from pgsweep.source.kept import KeptSession
+from pgsweep.source.kept_session import KeptSession
 
 if TYPE_CHECKING:
     from pgsweep.output.prometheus.reader import Reader

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgsweep.base import errors
 from pgsweep.output.web.worker import Worker
-from pgsweep.source.kept import KeptSession
+from pgsweep.source.kept_session import KeptSession
 
 if TYPE_CHECKING:
     from pgsweep.source.db import Session
