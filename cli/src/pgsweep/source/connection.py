@@ -623,8 +623,6 @@ def _register_any_name(adapters: AdaptersMap, encoding: str) -> None:
     for type_of_text in ("text", "varchar", "bpchar", "name", '"char"', 0):
         adapters.register_loader(type_of_text, loader)
     adapters.register_dumper(str, dumper)
-    for number in ("numeric", "xid", "xid8"):
-        adapters.register_loader(number, Number)
 
 
 class Number(Loader):
@@ -637,8 +635,10 @@ class Number(Loader):
 
 @cache
 def _any_name(encoding: str) -> AdaptersMap:
-    """Return how a connection reads and writes what is in an encoding."""
+    """Return how a connection reads numbers, and reads and writes what is in an encoding."""
     adapters = AdaptersMap(psycopg.adapters)
+    for number in ("numeric", "xid", "xid8"):
+        adapters.register_loader(number, Number)
     _register_any_name(adapters, encoding)
     return adapters
 
