@@ -44,9 +44,12 @@ like(sql($node, q{SELECT string_agg(cause || ' ' || evidence, ';') FROM sweep.ex
 	'sweep.explain() says so');
 
 function(0.03);
-poll_ok($node, "SELECT count(*) = 1 $run = 'done'", 'when it is fast enough it is analyzed', timeout => 120);
+poll_ok($node, "SELECT count(*) > 0 $run = 'done'", 'when it is fast enough it is analyzed', timeout => 120);
+
+# of the last one: were the clock set back meanwhile, it would be analyzed once more
 poll_ok($node, qq{SELECT d.not_before - d.last_at >= 0.95 * 5 * (r.ended_at - r.started_at) AND r.ended_at - r.started_at > '1 s'
-	FROM sweep.decisions d, (SELECT started_at, ended_at $run = 'done') r WHERE d.relname = 'tree' AND d.decision = 'analyzed'},
+	FROM sweep.decisions d, (SELECT started_at, ended_at $run = 'done' ORDER BY run_id DESC LIMIT 1) r
+	WHERE d.relname = 'tree' AND d.decision = 'analyzed'},
 	'and then not for a hundred times as long');
 
 $node->stop;
