@@ -25,6 +25,7 @@
 #include "governor/sensors.h"
 #include "policy/procfile.h"
 #include "server/compat.h"
+#include "server/control_group.h"
 #include "server/system_file.h"
 #include "shmem.h"
 
@@ -40,8 +41,6 @@
 #define WALSENDERS_LIMIT	256
 
 #define PSI_PATH			"/proc/pressure"
-#define CGROUP_PATH			"/proc/self/cgroup"
-#define CGROUP_MOUNT		"/sys/fs/cgroup"
 #define PRESSURE_LEN		256
 
 /* PSI over less than that is mostly rounding. */
@@ -202,29 +201,17 @@ look_at_walsenders(void)
 }
 
 /*
- * The server's own control group where it has one: others on the machine are
- * none of our business.  Else the machine's.
+ * The server's own control group where it tells: others on the machine are none
+ * of our business.  Else the machine's.
  */
 static void
 find_pressure(PressureSensor *sensor)
 {
-	static const char *const mounts[] = {CGROUP_MOUNT, CGROUP_MOUNT "/unified"};
-	char		text[1024];
-	char		group[512];
-	char		pressure[PRESSURE_LEN];
+	char		name[16];
 
-	if (system_file_read(CGROUP_PATH, text, sizeof(text)) > 0 &&
-		cgroup_unified_path(text, group, sizeof(group)) && strcmp(group, "/") != 0)
-	{
-		for (int i = 0; i < lengthof(mounts); i++)
-		{
-			snprintf(sensor->path, sizeof(sensor->path), "%s%s/%s.pressure", mounts[i], group,
-					 sensor->what);
-			if (system_file_read(sensor->path, pressure, sizeof(pressure)) > 0)
-				return;
-		}
-	}
-	snprintf(sensor->path, sizeof(sensor->path), "%s/%s", PSI_PATH, sensor->what);
+	snprintf(name, sizeof(name), "%s.pressure", sensor->what);
+	if (!control_group_file(name, sensor->path, sizeof(sensor->path)))
+		snprintf(sensor->path, sizeof(sensor->path), "%s/%s", PSI_PATH, sensor->what);
 }
 
 /* -1 and the reason when there is none. */

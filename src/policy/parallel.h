@@ -18,7 +18,7 @@ typedef struct ParallelRoom
 	int			large_indexes;	/* of the table, of that size or more */
 	int			limit;			/* max_parallel_maintenance_workers */
 	int			spare;			/* background workers that nobody else wants */
-	int			processors;		/* that are online */
+	double		processors;		/* that the server may use */
 	double		load;			/* processes that ran or wanted to, on average
 								 * over the last minute (negative: unknown) */
 } ParallelRoom;

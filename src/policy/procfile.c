@@ -4,6 +4,7 @@
  */
 #include "procfile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,17 @@ cgroup_unified_path(const char *text, char *path, size_t size)
 		line = end ? end + 1 : NULL;
 	}
 	return false;
+}
+
+/* Version 1 has -1 where there is no quota. */
+double
+cgroup_quota(const char *text)
+{
+	char	   *end;
+	double		quota_us = strtod(text, &end);
+	double		period_us = strtod(end, NULL);
+
+	return quota_us > 0 && isfinite(quota_us) && period_us > 0 ? quota_us / period_us : HUGE_VAL;
 }
 
 bool

@@ -33,6 +33,12 @@ extern double pressure_pct(const Pressure *before, const Pressure *after, double
  */
 extern bool cgroup_unified_path(const char *text, char *path, size_t size);
 
+/*
+ * Processors that a control group may use, from its file cpu.max.  Infinite
+ * if it says no number.
+ */
+extern double cgroup_quota(const char *text);
+
 typedef struct ProcessTimes
 {
 	uint64_t	cpu_ticks;		/* user and system */

@@ -10,7 +10,6 @@
 #include "worker/parallel_indexes.h"
 
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "access/htup_details.h"
 #include "access/transam.h"
@@ -25,6 +24,7 @@
 
 #include "policy/parallel.h"
 #include "server/compat.h"
+#include "server/control_group.h"
 #include "server/system_file.h"
 #include "server/table_indexes.h"
 #include "shmem.h"
@@ -103,7 +103,7 @@ parallel_indexes_workers(const Candidate *c, const StatementOptions *options)
 	ParallelRoom room = {
 		.limit = max_parallel_maintenance_workers,
 		.spare = (int) pg_atomic_read_u32(&sweep_shared->spare_workers),
-		.processors = (int) sysconf(_SC_NPROCESSORS_ONLN),
+		.processors = control_group_processors(),
 	};
 
 	if (set >= 0)

@@ -8,10 +8,14 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SweepTest;
 use Test::More;
+
+# a vacuum by itself takes one
+plan skip_all => 'NOT TESTED: there is one processor' if qx(nproc) < 2;
 
 my $node = sweep_node('parallel', start => 0, conf => <<'END');
 deadlock_timeout = 100s
@@ -27,18 +31,22 @@ END
 
 # the processors are idle, whatever the machine does
 my $root = $node->basedir . '/kernel';
-mkdir $_ or die "$_: $!" for $root, "$root/proc";
+my $group = "$root/sys/fs/cgroup/pod";
+make_path("$root/proc/self", "$group/postgres");
 
-sub load_is
+# A file of the kernel, whole at any moment.
+sub kernel_says
 {
-	my ($load) = @_;
+	my ($path, $text) = @_;
 
-	open my $file, '>', "$root/proc/loadavg.new" or die "$root: $!";
-	print $file "$load 0.00 0.00 1/1 1\n";
-	close $file or die "$root: $!";
-	rename "$root/proc/loadavg.new", "$root/proc/loadavg" or die "$root: $!";
+	open my $file, '>', "$path.new" or die "$path: $!";
+	print $file "$text\n";
+	close $file or die "$path: $!";
+	rename "$path.new", $path or die "$path: $!";
 	return;
 }
+
+sub load_is { return kernel_says("$root/proc/loadavg", "$_[0] 0.00 0.00 1/1 1") }
 
 load_is('0.00');
 $node->append_conf('postgresql.conf', "sweep.debug_sensor_root = '$root'");
@@ -80,7 +88,7 @@ my $workers = q{SELECT count(*) > 0 FROM sweep.progress l JOIN sweep.progress w 
 my $done = q{SELECT count(*) = %d FROM sweep.runs WHERE relname = '%s' AND command = 'VACUUM' AND started_by = 'sweep' AND outcome = 'done'};
 
 make_table($_, 200000) for qw(large wanted);
-make_table($_, 20000) for qw(busy foreign_am off no_memory);
+make_table($_, 20000) for qw(busy quota foreign_am off no_memory);
 
 # ---- they come, are measured, and keep to the limit
 
@@ -141,6 +149,13 @@ SKIP:
 	like(log_since($node, $at), qr/parallel worker for PID/, 'autovacuum_parallel_workers: with as many');
 }
 load_is('0.00');
+
+# as in a container: its own group has no limit, one above it has
+kernel_says("$root/proc/self/cgroup", '0::/pod/postgres');
+kernel_says("$group/postgres/cpu.max", 'max 100000');
+kernel_says("$group/cpu.max", '150000 100000');
+has_none('quota', 'a quota of one processor and a half');
+kernel_says("$group/cpu.max", 'max 100000');
 
 sql($node, <<'END');
 CREATE ACCESS METHOD theirs TYPE INDEX HANDLER gisthandler;

@@ -24,7 +24,11 @@ static const struct
 	{"none is", {10, 4, 8, 4, 3.1}, 0},
 	{"more want to run than can", {10, 4, 8, 4, 90}, 0},
 	{"the load is not known", {10, 4, 8, 16, -1}, 0},
-	{"one processor in all, idle", {10, 4, 8, 1, 0}, 1},
+	{"two processors, idle", {10, 4, 8, 2, 0.1}, 1},
+	{"one processor in all, idle", {10, 4, 8, 1, 0}, 0},
+	{"a quota below two", {10, 4, 8, 1.9, 0}, 0},
+	{"a quota of four, all but one are used", {10, 4, 8, 4, 3}, 1},
+	{"a quota of two on a busy machine", {10, 4, 8, 2, 20}, 0},
 };
 
 int

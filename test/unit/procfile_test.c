@@ -66,6 +66,23 @@ static const struct
 	{"too long", "0::/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n", NULL},
 };
 
+static const struct
+{
+	const char *name;
+	const char *text;
+	double		expected;
+}			quotas[] = {
+	{"two processors", "200000 100000\n", 2},
+	{"a half", "50000 100000\n", 0.5},
+	{"none", "max 100000\n", HUGE_VAL},
+	{"none, version 1", "-1\n 100000\n", HUGE_VAL},
+	{"version 1", "150000\n 100000\n", 1.5},
+	{"no period", "200000\n", HUGE_VAL},
+	{"a period of 0", "200000 0\n", HUGE_VAL},
+	{"infinite", "inf 100000\n", HUGE_VAL},
+	{"empty", "", HUGE_VAL},
+};
+
 #define TAIL " 18446744073709551615 93824992231424 1 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n"
 
 static const struct
@@ -118,6 +135,8 @@ main(void)
 
 		tap_is_string(ok ? path : NULL, groups[i].expected, groups[i].name, "group");
 	}
+	for (size_t i = 0; i < lengthof(quotas); i++)
+		tap_ok(cgroup_quota(quotas[i].text) == quotas[i].expected, quotas[i].name, "quota");
 	for (size_t i = 0; i < lengthof(stats); i++)
 	{
 		ProcessTimes t = {0, 0};
