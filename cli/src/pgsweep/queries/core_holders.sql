@@ -66,7 +66,8 @@ FROM current_setting('vacuum_defer_cleanup_age', true) AS g (setting)
 WHERE setting <> '0'
 UNION ALL
 -- Temporary tables of this database that no vacuum but their own session's can freeze, and that are
--- older than autovacuum lets others become.
+-- older than autovacuum lets others become. None is older than the oldest id of the database, which
+-- spares nearly always the look at pg_class.
 SELECT 'temporary', t.pid, current_database()::text, pg_get_userbyid(coalesce(a.usesysid, t.relowner))::text, t.oid::regclass::text,
        a.state, NULL, NULL, NULL, NULL,
        t.relfrozenxid::text::int8, age(t.relfrozenxid), NULL, NULL, a.backend_start, nullif(a.query, ''), NULL, NULL
@@ -75,5 +76,7 @@ FROM (SELECT c.oid, c.relowner, c.relfrozenxid,
              NULL::int AS pid -- before 16
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relpersistence = 't' AND c.relkind IN ('r', 'm')
-        AND age(c.relfrozenxid) > current_setting('autovacuum_freeze_max_age')::int) t
+        AND age(c.relfrozenxid) > current_setting('autovacuum_freeze_max_age')::int
+        AND (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database())
+            > current_setting('autovacuum_freeze_max_age')::int) t
      LEFT JOIN activity a ON a.pid = t.pid

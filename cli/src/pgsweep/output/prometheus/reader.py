@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LOOK_EVERY_S = 120.0
 LOOK_WITH_QUEUE_EVERY_S = 300.0
 LOOK_SHARE = 1 / 500
+# What is frozen within days is looked at so rarely, and costs more.
+TO_FREEZE_EVERY_S = 1800.0
 # A queue that is longer than this costs the server milliseconds, and is read so rarely.
 LONG_QUEUE = 200
 LONG_QUEUE_EVERY_S = 60.0
@@ -98,6 +100,7 @@ class Reader:
     _waits_again_at: float = 0.0
     _dead: tuple[DeadTuples, ...] | None = None
     _to_freeze: ToFreeze | None = None
+    _to_freeze_again_at: float = 0.0
     _looked_at: datetime | None = None
     _look_again_at: float = 0.0
 
@@ -149,7 +152,7 @@ class Reader:
         if views.tables:
             said["to_freeze"] = None
         else:
-            self._to_freeze = None
+            self._to_freeze, self._to_freeze_again_at = None, 0.0
         begin = self.monotonic()
         if begin < self._look_again_at:
             return
@@ -157,7 +160,8 @@ class Reader:
             with _tried(said, "dead_tuples"):
                 self._dead = session.dead_tuples(self.limit)
                 self._looked_at = cluster.now
-            if views.tables:
+            if views.tables and begin >= self._to_freeze_again_at:
+                self._to_freeze_again_at = begin + TO_FREEZE_EVERY_S
                 with _tried(said, "to_freeze"):
                     self._to_freeze = session.to_freeze()
         finally:
