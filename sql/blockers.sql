@@ -137,7 +137,8 @@ SELECT 'other', NULL, NULL, NULL, 'vacuum_defer_cleanup_age', 'setting', NULL, g
 FROM current_setting('vacuum_defer_cleanup_age', true) g (setting) WHERE g.setting <> '0'
 UNION ALL
 -- No vacuum but their own session's can freeze temporary tables. Of each session the oldest that is
--- older than autovacuum lets any other table become.
+-- older than autovacuum lets any other table become. None is older than the oldest id of the database,
+-- which spares nearly always the look at pg_class.
 (SELECT DISTINCT ON (t.pid, CASE WHEN t.pid IS NULL THEN t.oid END)
         'temporary table', t.pid, d.oid, sweep_internal.get_readable(pg_get_userbyid(coalesce(a.usesysid, t.relowner))::text),
         sweep_internal.get_readable(t.oid::regclass::text), coalesce(a.state, 'its session has ended'),
@@ -145,7 +146,9 @@ UNION ALL
  FROM (SELECT c.oid, c.relowner, c.relfrozenxid, age(c.relfrozenxid)::bigint AS age, sweep_internal.get_temp_owner(c.relnamespace) AS pid
        FROM pg_class c
        WHERE c.relpersistence = 't' AND c.relkind IN ('r', 'm')
-         AND age(c.relfrozenxid) > current_setting('autovacuum_freeze_max_age')::int) t
+         AND age(c.relfrozenxid) > current_setting('autovacuum_freeze_max_age')::int
+         AND (SELECT age(x.datfrozenxid) FROM pg_database x WHERE x.datname = current_database())
+             > current_setting('autovacuum_freeze_max_age')::int) t
       JOIN pg_database d ON d.datname = current_database()
       LEFT JOIN activity a ON a.pid = t.pid
  ORDER BY t.pid, CASE WHEN t.pid IS NULL THEN t.oid END, t.age DESC, t.oid)
