@@ -11,7 +11,9 @@ import psycopg
 import pytest
 
 from conftest import needs_extension, until, write
+from pgsweep.base import errors
 from pgsweep.fleet import core_reader, due, reader as fleet_reader
+from pgsweep.model import ToFreeze
 from pgsweep.output.prometheus.reader import Reader, failed
 from pgsweep.source import db
 from pgsweep_bench.servers.server import SUPERUSER, ThrowawayServer, default_pg_config
@@ -274,6 +276,32 @@ def test_what_is_dear_is_not_read_each_time(real: ThrowawayServer) -> None:
         assert looked_at() == first
         now[0] += 121
         assert looked_at() > first
+
+
+def test_what_is_frozen_within_days_is_read_more_rarely(
+    real: ThrowawayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    asked: list[float] = []
+
+    def to_freeze(_session: db.Session) -> ToFreeze:
+        asked.append(now[0])
+        if len(asked) == 1:
+            raise errors.DatabaseError("canceling statement due to statement timeout")
+        return ToFreeze(tables=1, pages=2)
+
+    monkeypatch.setattr(db.Session, "to_freeze", to_freeze)
+    reader = Reader(20, monotonic=lambda: now[0])
+    session, _ = db.connect_or_later(
+        db.Target(host=str(real.folder), port=str(real.port), user="watcher", dbname="postgres")
+    )
+    assert session is not None
+    with session:
+        for now[0] in (1000.0, 1301.0, 1602.0, 3102.0):
+            outcome = reader.read(session)
+            assert ("to_freeze" in failed(outcome)) == (now[0] == 1000.0)
+    # What failed is tried again with the next look.
+    assert asked == [1000.0, 1301.0, 3102.0]
 
 
 def test_a_server_that_hangs_holds_up_nobody(real: ThrowawayServer) -> None:

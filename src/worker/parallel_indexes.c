@@ -103,7 +103,6 @@ parallel_indexes_workers(const Candidate *c, const StatementOptions *options)
 	ParallelRoom room = {
 		.limit = max_parallel_maintenance_workers,
 		.spare = (int) pg_atomic_read_u32(&sweep_shared->spare_workers),
-		.processors = control_group_processors(),
 	};
 
 	if (set >= 0)
@@ -111,6 +110,7 @@ parallel_indexes_workers(const Candidate *c, const StatementOptions *options)
 	if (c->row.lane == LANE_CATALOG || candidate_is_due_by_inserts(c) || options->keep_indexes ||
 		pg_atomic_read_u32(&sweep_shared->parallel_failed) != 0)
 		return 0;
+	room.processors = control_group_processors();
 	room.load = load_average();
 	/* whether it is worth the look at the indexes */
 	room.large_indexes = INDEXES_LIMIT;

@@ -297,7 +297,7 @@ SKIP:
 # ---- the kernel's files, as they may be: only who starts the server can say where they are
 
 my $root = PostgreSQL::Test::Utils::tempdir();
-make_path("$root/proc/pressure", "$root/sys/dev/block/$major:$minor/queue", "$root/sys/dev/block/$major:$minor/mq/0");
+make_path("$root/proc/pressure", "$root/proc/self", "$root/sys/fs/cgroup", "$root/sys/dev/block/$major:$minor/queue", "$root/sys/dev/block/$major:$minor/mq/0");
 my @counters = (1000, 0, 80000, 5000, 2000, 0, 160000, 10000, 0, 3000, 15000);
 my $diskstats = sub {
 	my ($name, @c) = @_;
@@ -307,6 +307,11 @@ $diskstats->('fake', @counters);
 write_file("$root/sys/dev/block/$major:$minor/queue/rotational", "1\n");
 write_file("$root/sys/dev/block/$major:$minor/queue/read_ahead_kb", "8192\n");
 write_file("$root/proc/pressure/io", "some avg10=12.50 avg60=0.18 avg300=0.10 total=1000000\nfull avg10=0.02 avg60=0.08 avg300=0.05 total=2\n");
+
+# as in a container, whose own group looks like the root
+write_file("$root/proc/self/cgroup", "0::/\n");
+write_file("$root/sys/fs/cgroup/cpu.pressure", "some avg10=7.00 avg60=0.18 avg300=0.10 total=1000000\n");
+write_file("$root/proc/pressure/cpu", "x\n");
 
 # A tablespace on another disk, which /proc and /sys call 250:7.
 my $shelf = -d '/dev/shm' ? File::Temp->newdir(DIR => '/dev/shm') : undef;
@@ -330,6 +335,7 @@ my $disk = sub { return $s->query_safe("SELECT state, value, why FROM sweep.sens
 is($disk->(), 'ok|0|device fake', 'a disk that does one thing at a time');
 is($s->query_safe("SELECT state, value, why FROM sweep.sensors() WHERE name = 'disk_read_ahead'"), 'ok|8192|fake', 'what the kernel reads ahead');
 is($s->query_safe("SELECT state, value >= 0 FROM sweep.sensors() WHERE name = 'io_pressure'"), 'ok|t', 'pressure');
+is($s->query_safe("SELECT state, value >= 0 FROM sweep.sensors() WHERE name = 'cpu_pressure'"), 'ok|t', 'that of its own group, where it has one');
 
 # Changes the file while the server senses, as the kernel would, from one content to another.
 # The server looks twice, a quarter of a second apart. The change is to fall in between.

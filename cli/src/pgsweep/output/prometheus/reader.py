@@ -161,9 +161,9 @@ class Reader:
                 self._dead = session.dead_tuples(self.limit)
                 self._looked_at = cluster.now
             if views.tables and begin >= self._to_freeze_again_at:
-                self._to_freeze_again_at = begin + TO_FREEZE_EVERY_S
                 with _tried(said, "to_freeze"):
                     self._to_freeze = session.to_freeze()
+                    self._to_freeze_again_at = begin + TO_FREEZE_EVERY_S
         finally:
             # What fails, say by its timeout, is not tried again at once either.
             end = self.monotonic()
