@@ -63,7 +63,8 @@ has_package() {
 apt_install() {
 	command -v apt-get >/dev/null 2>&1 ||
 		die "missing: $* (Debian's names); there is no apt-get here, install them with this system's package manager"
-	local run=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@")
+	# a lock that another apt holds is waited for
+	local run=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -q --no-install-recommends "$@")
 	if apt-cache show "$@" >/dev/null 2>&1 && as_root "${run[@]}" >&2 </dev/null; then
 		return 0
 	fi

@@ -20,7 +20,7 @@ use Time::HiRes qw(time usleep);
 
 our @EXPORT = qw(
   sweep_node sweep_conf session
-  sql status poll_until poll_ok poll_value rounds reload_with
+  sql status poll_until poll_ok poll_value rounds reload_with restart_with
   garbage more_garbage slow_table
   log_size log_since log_poll_ok pids_of governor_pid process_title process_exists
   seconds within major has_module need_modules break_index
@@ -256,16 +256,36 @@ sub rounds
 	return;
 }
 
-# reload_with NODE, NAME => VALUE...: ALTER SYSTEM and reload. A session sees it at once.
-sub reload_with
+# alter_system NODE, NAME => VALUE...: the statements, one psql for all of them.
+sub alter_system
 {
 	my ($node, %settings) = @_;
 
 	# see only_reads
 	delete $readers{ $node->name };
-	# one psql for all of them
-	$node->safe_psql('postgres',
-		join('', map { "ALTER SYSTEM SET $_ = '$settings{$_}';\n" } sort keys %settings) . 'SELECT pg_reload_conf()');
+	return join('', map { "ALTER SYSTEM SET $_ = '$settings{$_}';\n" } sort keys %settings);
+}
+
+# reload_with NODE, NAME => VALUE...: ALTER SYSTEM and reload. A session sees it at once.
+sub reload_with
+{
+	my ($node, %settings) = @_;
+	my $names = join(', ', map { "'$_'" } keys %settings);
+
+	my $refused = $node->safe_psql('postgres',
+		alter_system($node, %settings) .
+		  "DO 'BEGIN PERFORM pg_reload_conf(); END';\nSELECT name FROM pg_file_settings WHERE error LIKE '%could not be applied%' AND name IN ($names)");
+	die "not changed without a restart: $refused" if $refused;
+	return;
+}
+
+# restart_with NODE, NAME => VALUE...: the same, for what only a restart changes.
+sub restart_with
+{
+	my ($node, %settings) = @_;
+
+	$node->safe_psql('postgres', alter_system($node, %settings));
+	$node->restart;
 	return;
 }
 

@@ -85,6 +85,10 @@ reload_with($node, 'sweep.mode' => 'act');
 
 # ---- an ANALYZE does not begin what it could not end: it holds a snapshot and locks
 
+# where a survey takes much there are few
+$granter->quit;
+restart_with($node, 'sweep.debug_clock_rate' => 100);
+$granter = session($node);
 my $analyzes = q{FROM sweep.runs WHERE relname = 'parted' AND command = 'ANALYZE' AND started_by = 'sweep'};
 $node->safe_psql('postgres', <<'END2');
 BEGIN;
@@ -94,8 +98,6 @@ COMMIT;
 END2
 $granter->query_safe('BEGIN; GRANT SELECT ON parted TO reader');
 $node->safe_psql('postgres', 'INSERT INTO parted SELECT generate_series(1, 20000); SELECT pg_stat_force_next_flush()');
-# where a survey takes much there are few
-reload_with($node, 'sweep.debug_clock_rate' => 100);
 poll_ok($node, "SELECT count(*) > 0 $analyzes AND reason LIKE '%; lock not available'", 'it is put off before it has begun');
 is(sql($node, "SELECT count(*) $analyzes AND (outcome <> 'skipped' OR blks_hit + blks_read > 0)"), '0', 'and has read nothing');
 $granter->query_safe('COMMIT');

@@ -89,7 +89,9 @@ poll_ok($node, q{SELECT count(*) >= 1 FROM sweep.runs WHERE relname = 'rotten' A
 
 # ---- near its limit a table does not wait for the minimum interval
 
-sql($node, q{CREATE TABLE near (i int); INSERT INTO near SELECT generate_series(1, 2000); SELECT sweep.set('near', 'min_interval', '1 d'), pg_stat_force_next_flush()});
+# what is set holds from the next vacuum on
+sql($node, q{CREATE TABLE near (i int); SELECT sweep.set('near', 'min_interval', '1 d')});
+sql($node, 'INSERT INTO near SELECT generate_series(1, 2000); SELECT pg_stat_force_next_flush()');
 my $runs = q{FROM sweep.runs WHERE relname = 'near' AND started_by = 'sweep' AND command = 'VACUUM'};
 poll_ok($node, "SELECT count(*) = 1 $runs", 'it is vacuumed');
 # whatever else it is due by

@@ -72,7 +72,7 @@ is(sql($node, $failed), 1, '... but not analyzed');
 
 # ---- small and hot
 
-reload_with($node, 'sweep.debug_clock_rate' => '1');
+restart_with($node, 'sweep.debug_clock_rate' => '1');
 $node->safe_psql('postgres', 'CREATE TABLE queue (i int); INSERT INTO queue SELECT generate_series(1, 1000); VACUUM ANALYZE queue');
 my $count = "SELECT count(*) $done relname = 'queue' AND command = 'VACUUM'";
 for my $i (1 .. 3)
@@ -104,7 +104,7 @@ END
 rounds($node, 20);
 is(sql($node, q{SELECT count(*) FROM sweep.runs WHERE relname LIKE 'unknown%'}), 0, 'a new table with few rows waits for more, as for autovacuum');
 # what the statistics know is lost with it; a survey's distance to the next grows with what it takes
-reload_with($node, 'sweep.debug_clock_rate' => '100');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET sweep.debug_clock_rate = 100');
 $node->stop('immediate');
 $node->start;
 $node->safe_psql('postgres', 'SELECT count(*) FROM unknown_read');
