@@ -176,9 +176,7 @@ reload_with($node, 'max_slot_wal_keep_size' => '-1');
 
 # ---- archiving
 
-reload_with($node, 'archive_command' => 'false');
-sql($node, "ALTER SYSTEM SET archive_mode = on");
-$node->restart;
+restart_with($node, 'archive_command' => 'false', 'archive_mode' => 'on');
 sensor_ok($node, 'archiver_failing', 'value = 0', 'archiving has not failed yet');
 sql($node, 'SELECT pg_switch_wal()');
 sensor_ok($node, 'archiver_failing', q{value = 1 AND why ~ '^archiving of WAL file "[0-9A-F]{24}" fails$'}, 'archive_command fails');
@@ -194,8 +192,7 @@ sensor_ok($node, 'archiver_behind', 'value = 0', 'and has caught up');
 sql($node, "SELECT pg_stat_reset_shared('archiver')");
 sensor_ok($node, 'archiver_behind', 'value = 0', 'resetting its statistics changes nothing');
 $watcher->quit;
-reload_with($node, 'archive_mode' => 'off');
-$node->restart;
+restart_with($node, 'archive_mode' => 'off');
 
 # ---- a standby
 
