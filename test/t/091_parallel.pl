@@ -147,6 +147,8 @@ SKIP:
 	dies_in('told');
 	ok($node->poll_query_until('postgres', sprintf($done, 1, 'told')), 'autovacuum_parallel_workers: it is vacuumed');
 	like(log_since($node, $at), qr/parallel worker for PID/, 'autovacuum_parallel_workers: with as many');
+	# what is counted later may make it due once more
+	sql($node, 'DROP TABLE told');
 }
 load_is('0.00');
 
