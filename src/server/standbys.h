@@ -13,7 +13,7 @@
 /*
  * Is there such a standby?  Then vacuums are as rare as autovacuum's.
  * Core's thresholds count for catalogs and new rows, and nothing is frozen
- * ahead.  See also standbys_let_begin().
+ * early.  See also standbys_let_begin().
  */
 extern PGDLLEXPORT bool standbys_can_conflict(void);
 
