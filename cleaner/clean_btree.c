@@ -28,6 +28,12 @@
 #include "clean_compat.h"
 #include "clean_point.h"
 
+/*
+ * After so many entries a leaf is let go.  Where somebody else has removed them
+ * already, any number of them may belong on the last one.
+ */
+#define LOOKED_FOR_LIMIT	MaxTIDsPerBTreePage
+
 /* What is to be removed from one leaf. */
 typedef struct Leaf
 {
@@ -37,7 +43,7 @@ typedef struct Leaf
 	int			nrows;
 	OffsetNumber deletable[MaxIndexTuplesPerPage];
 	BTVacuumPosting updatable[MaxIndexTuplesPerPage];
-	CleanRow   *rows[MaxTIDsPerBTreePage];	/* of which it is */
+	CleanRow   *rows[LOOKED_FOR_LIMIT]; /* of which it is */
 } Leaf;
 
 /* The entry that is looked for, NULL at the end. */
@@ -266,6 +272,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 	next_wanted(&wanted, entries, index);
 	while (wanted.tuple != NULL)
 	{
+		int			looked_for = 0;
 		bool		pinned;
 
 		compat_vacuum_delay_point();
@@ -281,7 +288,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 			counts->leaves_pinned++;
 			do
 				next_wanted(&wanted, entries, index);
-			while (wanted.tuple != NULL &&
+			while (wanted.tuple != NULL && ++looked_for < LOOKED_FOR_LIMIT &&
 				   !clean_key_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 			_bt_relbuf(index, leaf->buffer);
 			continue;
@@ -294,7 +301,7 @@ clean_btree(CleanRows *rows, CleanTarget *target, int which, CleanCounts *counts
 			else
 				counts->entries_not_found++;
 			next_wanted(&wanted, entries, index);
-		} while (wanted.tuple != NULL &&
+		} while (wanted.tuple != NULL && ++looked_for < LOOKED_FOR_LIMIT &&
 				 !clean_key_is_to_the_right(index, wanted.key, BufferGetPage(leaf->buffer)));
 		remove_entries(leaf, index, counts);
 		UnlockReleaseBuffer(leaf->buffer);

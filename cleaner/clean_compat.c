@@ -22,13 +22,39 @@
 #endif
 #endif
 
+/* test/t/052_clean_cases.pl has another one. */
+#ifndef CLEAN_BUILT_FOR
+#define CLEAN_BUILT_FOR		PG_VERSION
+#endif
+
+/* "19beta1", "19rc1" and "19devel" are, "19.0" is not. */
+static bool
+is_prerelease(const char *version)
+{
+	return version[strspn(version, "0123456789")] != '.';
+}
+
+/*
+ * Prereleases of a major have one number in common, but functions and records
+ * still change between them.
+ */
+static bool
+is_of_this_prerelease(const char *server)
+{
+	size_t		length = strcspn(server, " ");
+
+	return (!is_prerelease(server) && !is_prerelease(CLEAN_BUILT_FOR)) ||
+		(length == strlen(CLEAN_BUILT_FOR) && strncmp(server, CLEAN_BUILT_FOR, length) == 0);
+}
+
 bool
 compat_server_is_known(void)
 {
 	/* built for an older one: see compat_prune() */
 	if (PG_VERSION_NUM < CLEAN_OLDEST_SERVER)
 		return false;
-	return atoi(GetConfigOption("server_version_num", false, false)) >= CLEAN_OLDEST_SERVER;
+	return atoi(GetConfigOption("server_version_num", false, false)) >= CLEAN_OLDEST_SERVER &&
+		is_of_this_prerelease(GetConfigOption("server_version", false, false));
 }
 
 bool

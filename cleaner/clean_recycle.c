@@ -7,7 +7,9 @@
  * takes a cleanup lock on every leaf before it recycles a row pointer, so it
  * meets the scan's pin, wherever a page split has moved the entry.  We lock
  * only the leaf that has the entry.  So we wait until every transaction that
- * could have read it has ended.  A vacuum of another table cannot.
+ * could have read it has ended.  A vacuum of another table does not scan this
+ * one, but for a function in an index expression that reads tables although it
+ * is called immutable; its snapshot is not protected from VACUUM either.
  *
  * Why only if the page's LSN is as it was: meanwhile a VACUUM may have
  * recycled the row pointer, another row may have taken it, and died.  Its

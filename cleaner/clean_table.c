@@ -222,7 +222,7 @@ clean_table(CleanJob *job)
 
 	if (!compat_server_is_known())
 	{
-		job->why_not = "this minor release of the server is too old";
+		job->why_not = "the cleaner does not know this release of the server";
 		return;
 	}
 	pgstat_progress_start_command(PROGRESS_COMMAND_VACUUM, job->relid);

@@ -230,7 +230,14 @@ check_rows($node, 'early', '50|1275', { early_id => 'id > 0' }, 'an index that w
 replace_cleaner($install, build_cleaner('later', '-DCLEAN_OLDEST_SERVER=990000'));
 $node->restart;
 sql($node, 'DELETE FROM early WHERE id > 40');
-cannot_be_cleaned('early', qr/this minor release of the server is too old/, 'on an older server a table');
+cannot_be_cleaned('early', qr/the cleaner does not know this release of the server/, 'on an older server a table');
+is(dead_items($node, 'early'), 0, 'nothing was removed');
+
+# ---- a prerelease: its functions may be others than the next one's
+
+replace_cleaner($install, build_cleaner('beta', '-DCLEAN_BUILT_FOR=\"19beta9\"'));
+$node->restart;
+cannot_be_cleaned('early', qr/the cleaner does not know this release of the server/, 'by a library of a prerelease a table');
 is(dead_items($node, 'early'), 0, 'nothing was removed');
 
 # ---- a library of another version than the running pg_sweep
