@@ -39,7 +39,7 @@ extern bool governor_limits_any(const ThrottleSettings *s);
 
 /* Dead rows against the threshold, of the worst table that is due. */
 extern double governor_limits_worst_ratio(void);
-extern void governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
+extern void governor_limits_read(ThrottleReading *out, ThrottleSettings *s,
 								 SensorsReading *sensors, TimestampTz now);
 extern void governor_limits_publish(const ThrottleSettings *s, const ThrottleResult *result,
 									const SensorsReading *sensors, const HostShare *share,

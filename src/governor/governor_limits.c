@@ -12,8 +12,10 @@
 #include "pgtime.h"
 #include "utils/timestamp.h"
 
+#include "policy/cpu_room.h"
 #include "policy/limit_text.h"
 #include "policy/windows.h"
+#include "server/control_group.h"
 #include "settings.h"
 #include "shmem.h"
 
@@ -176,8 +178,25 @@ produced_rows_s(TimestampTz now)
 	return rate;
 }
 
+/*
+ * A control group that has used up its quota of processors stands still, users
+ * and all, until the next tenth of a second.  So vacuums keep to what users leave
+ * of it.
+ */
+static void
+apply_quota(ThrottleSettings *s, CpuRoom *room, const CpuReading *cpu, TimestampTz now)
+{
+	double		limit = cpu_room_step(room, control_group_used_ms(), Max(cpu->vacuums_pct, 0), (double) now / 1000);
+
+	room->binds = limit > 0 && (s->limits[LIMIT_CPU] <= 0 || limit < s->limits[LIMIT_CPU]);
+	if (room->binds)
+		s->limits[LIMIT_CPU] = limit;
+}
+
+static CpuRoom cpu_room;
+
 void
-governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
+governor_limits_read(ThrottleReading *out, ThrottleSettings *s,
 					 SensorsReading *sensors, TimestampTz now)
 {
 	SensorsWanted wanted = {0};
@@ -186,11 +205,15 @@ governor_limits_read(ThrottleReading *out, const ThrottleSettings *s,
 	wanted.users = s->adaptive;
 	wanted.wal = true;
 	wanted.replicas = s->replica_lag_bytes > 0 || s->replica_lag_ms > 0;
-	wanted.cpu = s->limits[LIMIT_CPU] > 0;
+	cpu_room.quota = s->adaptive ? control_group_quota() : HUGE_VAL;
+	cpu_room.binds = false;
+	wanted.cpu = s->limits[LIMIT_CPU] > 0 || isfinite(cpu_room.quota);
 	wanted.ignore_standbys = sweep_ignore_standbys;
 	wanted.max_lag_bytes = s->replica_lag_bytes;
 	wanted.max_lag_ms = s->replica_lag_ms;
 	sensors_sense(sensors, &wanted, now);
+	if (isfinite(cpu_room.quota))
+		apply_quota(s, &cpu_room, &sensors->cpu, now);
 
 	memset(out, 0, sizeof(*out));
 	out->produced_rows_s = produced_rows_s(now);
@@ -283,6 +306,8 @@ describe_limit(BudgetLimitState *to, const ThrottleLimit *from, const SensorsRea
 		strlcpy(to->detail, why, sizeof(to->detail));
 	else
 		strlcpy(to->detail, throttle_reason_text(from->reason), sizeof(to->detail));
+	if (limit == LIMIT_CPU && cpu_room.binds)
+		snprintf(to->detail, sizeof(to->detail), "what users leave of the control group's quota of %.3g processors", cpu_room.quota);
 	if (limit == LIMIT_DEVICE && state == SENSOR_OK && !sensors->disk.has_queue)
 		strlcpy(to->detail, "this device serves many requests at once, so how busy it is says little. Prefer io_latency_limit",
 				sizeof(to->detail));

@@ -327,14 +327,17 @@ demand_of(double used, double share)
 	return Max(used * DEMAND_GROWTH, LEAST_DEMAND);
 }
 
-/* One of the four rates: offset tells which. */
+/* One of the rates: offset tells which. */
 static double *
 rate_at(Rates *rates, size_t offset)
 {
 	return (double *) ((char *) rates + offset);
 }
 
-/* Divides one rate among the first n of `places`. */
+/*
+ * Divides one rate among the first n of `places`.  How much of a processor each
+ * of them uses nobody tells.
+ */
 static void
 divide(double all, int n, size_t offset)
 {
@@ -343,7 +346,8 @@ divide(double all, int n, size_t offset)
 		Vacuum	   *v = &vacuums[places[i]];
 
 		members[i].weight = weight_of(v);
-		members[i].demand = demand_of(*rate_at(&v->rates, offset), *rate_at(&v->grant.share, offset));
+		members[i].demand = offset == offsetof(Rates, cpu) ? -1 :
+			demand_of(*rate_at(&v->rates, offset), *rate_at(&v->grant.share, offset));
 	}
 	share_divide(all, members, n, shares);
 	for (int i = 0; i < n; i++)
@@ -367,7 +371,7 @@ collect(bool yielding_only)
 static bool
 limits_anything(const Rates *r)
 {
-	return r->read > 0 || r->write > 0 || r->wal > 0 || r->total > 0;
+	return r->read > 0 || r->write > 0 || r->wal > 0 || r->total > 0 || r->cpu > 0;
 }
 
 void
@@ -397,12 +401,16 @@ governor_vacuums_grant(const ThrottleResult *result, bool binds, bool paces_own)
 	divide(allowed->read, n, offsetof(Rates, read));
 	divide(allowed->write, n, offsetof(Rates, write));
 	divide(allowed->wal, n, offsetof(Rates, wal));
+	divide(allowed->cpu, n, offsetof(Rates, cpu));
 	divide(result->set_total, n, offsetof(Rates, total));
 	if (allowed->total != result->set_total)
 		divide(allowed->total, collect(true), offsetof(Rates, total));
 
 	for (int i = 0; i < shmem_meter_count(); i++)
 	{
+		/* a process cannot use more than one */
+		if (vacuums[i].grant.share.cpu >= 100 * RATES_CPU_PCT)
+			vacuums[i].grant.share.cpu = 0;
 		if (vacuums[i].here)
 			budget_grant(i, &vacuums[i].grant);
 	}

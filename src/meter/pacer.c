@@ -26,6 +26,7 @@
 #include "meter/wraparound.h"
 #include "policy/cost_delay.h"
 #include "policy/throttle_wal.h"
+#include "server/clock.h"
 #include "server/compat.h"
 #include "shmem.h"
 
@@ -42,6 +43,9 @@
 /* A vacuum that reads, or logs in full, more than so much of what it looks at is not cheap. */
 #define COLD_SHARE			0.05
 #define COLD_PAGES			16	/* those of catalogs and of the map */
+
+/* a full page of an index takes no longer, of a processor */
+#define MOST_CPU_MS			0.1
 
 typedef enum PacerMode
 {
@@ -81,6 +85,7 @@ typedef struct Pacer
 	/* at the last tick */
 	TimestampTz at;
 	RunCounters used;
+	double		cpu_ms;
 	Rates		moved;			/* bytes, in this run */
 	RunCounters ended;			/* by parallel workers of ours, so far */
 	RunCounters inherit;		/* of that, what we are to be told yet */
@@ -150,6 +155,8 @@ measure(TimestampTz now, CostDelayTick *tick)
 	RunCounters used;
 	RunCounters since;
 	RunCosts	costs;
+	double		before_ms = pacer.cpu_ms;
+	double		cpu_ms = clock_cpu_ms();
 
 	memset(tick, 0, sizeof(*tick));
 	tick->dt_ms = (double) (now - pacer.at) / 1000.0;
@@ -159,17 +166,19 @@ measure(TimestampTz now, CostDelayTick *tick)
 	leave_out_workers(&since);
 	pacer.at = now;
 	pacer.used = used;
+	pacer.cpu_ms = cpu_ms;
 	if (tick->dt_ms <= 0 || tick->dt_ms > LONGEST_TICK_MS)
 		return false;
 
 	meter_read_costs(&costs);
 	tick->credits = (double) run_cost(&since, &costs);
-	tick->bytes.read = (double) since.blks_read * BLCKSZ;
-	tick->bytes.write = (double) since.blks_dirtied * BLCKSZ;
-	tick->bytes.wal = (double) since.wal_bytes;
-	pacer.moved.read += tick->bytes.read;
-	pacer.moved.write += tick->bytes.write;
-	pacer.moved.wal += tick->bytes.wal;
+	tick->used.read = (double) since.blks_read * BLCKSZ;
+	tick->used.write = (double) since.blks_dirtied * BLCKSZ;
+	tick->used.wal = (double) since.wal_bytes;
+	tick->used.cpu = Max(cpu_ms - before_ms, 0);
+	pacer.moved.read += tick->used.read;
+	pacer.moved.write += tick->used.write;
+	pacer.moved.wal += tick->used.wal;
 	return true;
 }
 
@@ -497,6 +506,7 @@ pacer_tick(TimestampTz now, int interval_ms)
 	means.page = costs.page_hit + costs.page_miss + costs.page_dirty;
 	means.most.read = (double) BLCKSZ / Max(costs.page_miss, 1);
 	means.most.write = means.most.wal = (double) BLCKSZ / Max(costs.page_dirty, 1);
+	means.most.cpu = MOST_CPU_MS / Max(costs.page_hit, 1);
 	if (pacer.kind == PACER_CORE)
 		means.fixed_limit = Max(compat_cost_limit(), 1);
 	if (pacer.keeps_costs && pacer.steers && pacer.original_limit > 0)
@@ -578,6 +588,7 @@ pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, double pace, bool 
 	cost_delay_begin(&pacer.cost_delay);
 	pacer.began_at = pacer.at = GetCurrentTimestamp();
 	meter_read_usage(&pacer.used);
+	pacer.cpu_ms = clock_cpu_ms();
 	pacer.began = pacer.used;
 	memset(&pacer.moved, 0, sizeof(pacer.moved));
 	memset(&pacer.ended, 0, sizeof(pacer.ended));

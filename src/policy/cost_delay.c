@@ -5,7 +5,7 @@
  * A vacuum naps for delay * balance / limit whenever its balance of credits
  * has reached the limit.  So a credit costs it delay / limit (`sleep`) beside
  * the work.  What is measured at a tick tells how long a credit took in all
- * and how many bytes came with it.  The time that a credit took, less the
+ * and how many bytes came with it, and how much of a processor's time.  The time that a credit took, less the
  * sleep that was asked for, is what the next sleep must leave room for.  It
  * is called work, but naps that overshoot, or that a tick cut short, are in
  * it as well.  So it may be negative, and the loop closes whatever the
@@ -37,7 +37,7 @@
 
 static const CostDelayTick no_tick;
 
-static const BudgetLimit limit_of[COST_DELAY_RATES] = {LIMIT_READ, LIMIT_WRITE, LIMIT_WAL, LIMIT_COUNT};
+static const BudgetLimit limit_of[COST_DELAY_RATES] = {LIMIT_READ, LIMIT_WRITE, LIMIT_WAL, LIMIT_COUNT, LIMIT_CPU};
 
 static double
 at_least(double a, double b)
@@ -58,6 +58,7 @@ to_array(const Rates *rates, double *array)
 	array[1] = rates->write;
 	array[2] = rates->wal;
 	array[3] = rates->total;
+	array[4] = rates->cpu;
 }
 
 static void
@@ -233,15 +234,16 @@ gather(CostDelayState *state, const double *target, const CostDelayTick *tick, c
 
 	pending->dt_ms += tick->dt_ms;
 	pending->credits += tick->credits;
-	pending->bytes.read += tick->bytes.read;
-	pending->bytes.write += tick->bytes.write;
-	pending->bytes.wal += tick->bytes.wal;
+	pending->used.read += tick->used.read;
+	pending->used.write += tick->used.write;
+	pending->used.wal += tick->used.wal;
+	pending->used.cpu += tick->used.cpu;
 	state->pending_sleep += state->sleep * tick->credits;
 	if (pending->credits < JUDGE_PAGES * means->page &&
 		(pending->credits <= 0 || pending->dt_ms < JUDGE_MS))
 		return;
 
-	to_bytes(&pending->bytes, bytes);
+	to_bytes(&pending->used, bytes);
 	for (int i = 0; i < COST_DELAY_RATES; i++)
 		credit_ms = at_least(credit_ms, time_per_credit(state, target[i], i));
 	learn(state, pending, bytes, credit_ms);
@@ -303,7 +305,7 @@ cost_delay_step(CostDelayState *state, const Rates *target_rates, const CostDela
 
 	to_array(target_rates, target);
 	to_array(first ? target_rates : &state->target, old_target);
-	to_bytes(&tick->bytes, bytes);
+	to_bytes(&tick->used, bytes);
 	account(state, old_target, tick, bytes);
 	gather(state, old_target, tick, means);
 

@@ -15,7 +15,8 @@ typedef struct CostDelayTick
 {
 	double		dt_ms;
 	double		credits;
-	Rates		bytes;			/* total is not looked at */
+	Rates		used;			/* bytes, and ms of a processor; total is not
+								 * looked at */
 } CostDelayTick;
 
 /* What it can be steered by. */
@@ -25,11 +26,11 @@ typedef struct CostDelayMeans
 	double		page;			/* credits of the dearest page */
 	int			fixed_limit;	/* only the delay can be chosen, or 0: both */
 	double		least_sleep;	/* ms per credit that it sleeps at least */
-	Rates		most;			/* bytes that a credit can bring at most, as
-								 * long as nothing is known */
+	Rates		most;			/* that a credit can bring at most, as long as
+								 * nothing is known */
 } CostDelayMeans;
 
-#define COST_DELAY_RATES	4	/* read, write, WAL, total */
+#define COST_DELAY_RATES	5	/* read, write, WAL, total, processor */
 
 typedef struct CostDelayState
 {
@@ -37,8 +38,8 @@ typedef struct CostDelayState
 	Rates		target;			/* at the last call */
 	double		sleep;			/* ms per credit that limit and delay ask for */
 	double		work;			/* ms per credit beside that, as it seems */
-	double		per_credit[COST_DELAY_RATES];	/* bytes */
-	double		account[COST_DELAY_RATES];	/* bytes beyond the target */
+	double		per_credit[COST_DELAY_RATES];	/* bytes or ms */
+	double		account[COST_DELAY_RATES];	/* of them, beyond the target */
 	CostDelayTick pending;		/* too little to judge from, so far */
 	double		pending_sleep;	/* ms asked for in it */
 } CostDelayState;
@@ -47,8 +48,9 @@ typedef struct CostDelayResult
 {
 	int			limit;			/* credits, at least 1 */
 	double		delay_ms;		/* 0: it need not sleep */
-	BudgetLimit limited_by;		/* READ, WRITE, WAL, COUNT (total) or NONE */
-	double		target;			/* bytes/s of that rate */
+	BudgetLimit limited_by;		/* READ, WRITE, WAL, CPU, COUNT (total) or
+								 * NONE */
+	double		target;			/* of that rate */
 } CostDelayResult;
 
 extern void cost_delay_begin(CostDelayState *state);

@@ -100,6 +100,23 @@ cgroup_quota(const char *text)
 	return quota_us > 0 && isfinite(quota_us) && period_us > 0 ? quota_us / period_us : HUGE_VAL;
 }
 
+double
+cgroup_stat(const char *text, const char *name)
+{
+	size_t		length = strlen(name);
+
+	for (const char *line = text; line != NULL && *line != '\0';)
+	{
+		const char *end = strchr(line, '\n');
+
+		if (strncmp(line, name, length) == 0 && line[length] == ' ' &&
+			line[length + 1] >= '0' && line[length + 1] <= '9')
+			return strtod(line + length + 1, NULL);
+		line = end ? end + 1 : NULL;
+	}
+	return -1;
+}
+
 bool
 process_times_parse(const char *text, ProcessTimes *out)
 {

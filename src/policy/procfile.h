@@ -39,6 +39,9 @@ extern bool cgroup_unified_path(const char *text, char *path, size_t size);
  */
 extern double cgroup_quota(const char *text);
 
+/* A number of its file cpu.stat, or negative if that is not there. */
+extern double cgroup_stat(const char *text, const char *name);
+
 typedef struct ProcessTimes
 {
 	uint64_t	cpu_ticks;		/* user and system */

@@ -22,7 +22,6 @@ static const char *const reason_texts[THROTTLE_REASON_COUNT] = {
 	[THROTTLE_REASON_CEILING] = "the limit is used up",
 	[THROTTLE_REASON_LATENCY] = "the device takes longer than allowed",
 	[THROTTLE_REASON_DEVICE] = "the device is busier than allowed",
-	[THROTTLE_REASON_CPU] = "vacuums use more of the processor than allowed",
 	[THROTTLE_REASON_LAG] = "a standby falls behind",
 	[THROTTLE_REASON_USERS] = "users wait longer for I/O than usual",
 	[THROTTLE_REASON_LISTENS] = "it is not known yet how long users usually wait",
@@ -77,7 +76,7 @@ smooth(double old, double now, double dt_s, double tau_s)
 	return old + (now - old) * fmin(1.0, dt_s / tau_s);
 }
 
-/* A limit with a number: latency, device, processor. */
+/* A limit with a number: latency, device. */
 static void
 step_number(ThrottleState *state, BudgetLimit which, double measured, double limit,
 			ThrottleReason reason, const ThrottleValveStep *v, ThrottleResult *out)
@@ -280,6 +279,13 @@ describe(const ThrottleSettings *s, const ThrottleReading *r, ThrottleResult *ou
 	}
 }
 
+/* Is it kept by each vacuum itself?  The others have a valve. */
+static bool
+is_ceiling(int limit)
+{
+	return (limit >= LIMIT_READ && limit <= LIMIT_WAL) || limit == LIMIT_CPU;
+}
+
 /* Valves whose limit is gone limit nothing; those without eyes keep what they know. */
 static void
 prepare_valves(ThrottleState *state, const ThrottleValveStep *v, ThrottleResult *out)
@@ -288,6 +294,8 @@ prepare_valves(ThrottleState *state, const ThrottleValveStep *v, ThrottleResult 
 	{
 		ThrottleValve *valve = &state->valves[i];
 
+		if (is_ceiling(i))
+			continue;
 		valve->moved_down = valve->moved_up = false;
 		if (!out->limits[i].used)
 			memset(valve, 0, sizeof(*valve));
@@ -335,8 +343,6 @@ step_valves(ThrottleState *state, const ThrottleSettings *s, const ThrottleReadi
 		step_number(state, LIMIT_IO_LATENCY, r->latency_ms, s->limits[LIMIT_IO_LATENCY], THROTTLE_REASON_LATENCY, v, out);
 	if (SEES(LIMIT_DEVICE))
 		step_number(state, LIMIT_DEVICE, r->busy_pct, s->limits[LIMIT_DEVICE], THROTTLE_REASON_DEVICE, v, out);
-	if (SEES(LIMIT_CPU))
-		step_number(state, LIMIT_CPU, r->cpu_pct, s->limits[LIMIT_CPU], THROTTLE_REASON_CPU, v, out);
 	if (SEES(LIMIT_REPLICA_LAG))
 		step_lag(state, s, r, v, out);
 	if (SEES(LIMIT_ARCHIVER))
@@ -417,12 +423,12 @@ decide(const ThrottleState *state, const ThrottleReading *r, BudgetLimit valve, 
 		most = HUGE_VAL;
 		out->binding = danger;
 	}
-	for (int i = LIMIT_READ; i <= LIMIT_WAL; i++)
+	for (int i = LIMIT_READ; i < LIMIT_COUNT; i++)
 	{
 		limit = &out->limits[i];
-		if (limit->allowed > 0 && limit->measured / limit->allowed > most)
+		if (is_ceiling(i) && limit->configured > 0 && limit->measured / limit->configured > most)
 		{
-			most = limit->measured / limit->allowed;
+			most = limit->measured / limit->configured;
 			out->binding = (BudgetLimit) i;
 			out->limits[i].reason = THROTTLE_REASON_CEILING;
 		}
@@ -460,8 +466,9 @@ bloat_growth(const ThrottleState *state, const ThrottleReading *r, double wanted
 	double		left = state->produced_rows_s - state->removed_rows_s;
 	bool		short_of = out->allowed.total > 0 && out->allowed.total < wanted * 0.999;
 
-	for (int i = LIMIT_READ; i <= LIMIT_WAL; i++)
-		if (out->limits[i].allowed > 0 && out->limits[i].measured >= NEAR * out->limits[i].allowed)
+	for (int i = LIMIT_READ; i < LIMIT_COUNT; i++)
+		if (is_ceiling(i) && out->limits[i].configured > 0 &&
+			out->limits[i].measured >= NEAR * out->limits[i].configured)
 			short_of = true;
 	if (!short_of || r->vacuums <= 0 || left <= 0)
 		return 0;
@@ -494,6 +501,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 		out->allowed.read = s->limits[LIMIT_READ];
 		out->allowed.write = s->limits[LIMIT_WRITE];
 		out->allowed.wal = s->limits[LIMIT_WAL];
+		out->allowed.cpu = s->limits[LIMIT_CPU] * RATES_CPU_PCT;
 		return;
 	}
 
@@ -520,6 +528,7 @@ throttle_step(ThrottleState *state, const ThrottleSettings *s, const ThrottleRea
 
 	out->allowed.read = s->limits[LIMIT_READ];
 	out->allowed.write = s->limits[LIMIT_WRITE];
+	out->allowed.cpu = s->limits[LIMIT_CPU] * RATES_CPU_PCT;
 	limit_wal(state, s, out);
 	out->floor = wanted;
 	out->users_expected = throttle_users_expected(&state->users, r);

@@ -20,6 +20,7 @@
 /* The version 1 of control groups, where a container's own one is the root. */
 #define V1_QUOTA		"/sys/fs/cgroup/cpu/cpu.cfs_quota_us"
 #define V1_PERIOD		"/sys/fs/cgroup/cpu/cpu.cfs_period_us"
+#define V1_USED			"/sys/fs/cgroup/cpuacct/cpuacct.usage"
 
 /* The second is where both versions are used. */
 static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -54,21 +55,27 @@ control_group_file(const char *name, char *path, size_t size)
 	return false;
 }
 
+/* The group with the least quota: its files are named so.  Empty: version 1. */
+static char limited_group[MAXPGPATH];
+
 /* The least quota of a group and of those above it. */
 static double
-quota_below(const char *mount, char *group)
+quota_below(const char *mount, char *group, double least)
 {
-	double		least = HUGE_VAL;
-
 	for (;;)
 	{
 		char		path[MAXPGPATH];
 		char		text[TEXT_LEN];
 		char	   *last = strrchr(group, '/');
+		double		quota;
 
 		snprintf(path, sizeof(path), "%s%s/cpu.max", mount, group);
-		if (system_file_read(path, text, sizeof(text)) > 0)
-			least = Min(least, cgroup_quota(text));
+		quota = system_file_read(path, text, sizeof(text)) > 0 ? cgroup_quota(text) : HUGE_VAL;
+		if (quota < least)
+		{
+			least = quota;
+			snprintf(limited_group, sizeof(limited_group), "%s%s", mount, group);
+		}
 		if (last == NULL)
 			return least;
 		*last = '\0';
@@ -89,17 +96,40 @@ quota_v1(void)
 }
 
 double
+control_group_quota(void)
+{
+	double		least = quota_v1();
+	char		group[GROUP_LEN];
+
+	limited_group[0] = '\0';
+	for (int i = 0; i < lengthof(mounts) && find_group(group, sizeof(group)); i++)
+		least = quota_below(mounts[i], group, least);
+	return least;
+}
+
+double
+control_group_used_ms(void)
+{
+	char		path[MAXPGPATH + 16];
+	char		text[TEXT_LEN];
+	double		us;
+
+	if (limited_group[0] == '\0')
+		return system_file_read(V1_USED, text, sizeof(text)) > 0 ? strtod(text, NULL) / 1e6 : -1;
+	snprintf(path, sizeof(path), "%s/cpu.stat", limited_group);
+	us = system_file_read(path, text, sizeof(text)) > 0 ? cgroup_stat(text, "usage_usec") : -1;
+	return us < 0 ? -1 : us / 1000;
+}
+
+double
 control_group_processors(void)
 {
 	double		processors = (double) sysconf(_SC_NPROCESSORS_ONLN);
-	char		group[GROUP_LEN];
 #ifdef CPU_COUNT
 	cpu_set_t	mask;
 
 	if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
 		processors = Min(processors, CPU_COUNT(&mask));
 #endif
-	for (int i = 0; i < lengthof(mounts) && find_group(group, sizeof(group)); i++)
-		processors = Min(processors, quota_below(mounts[i], group));
-	return Min(processors, quota_v1());
+	return Min(processors, control_group_quota());
 }

@@ -27,6 +27,7 @@ typedef struct Work
 	double		dirty_share;
 	double		wal;			/* bytes per dirtied page */
 	double		slack_us;		/* by which a nap is longer than asked for */
+	double		waits_us;		/* of the work: not for a processor */
 } Work;
 
 typedef struct Process
@@ -49,12 +50,13 @@ page(Process *p)
 	double		cost = 0;
 
 	p->now_us += p->work.us;
+	p->tick.used.cpu += (p->work.us - p->work.waits_us) / 1000;
 	p->reads += p->work.read_share;
 	p->dirties += p->work.dirty_share;
 	if (p->reads >= 1)
 	{
 		p->reads -= 1;
-		p->tick.bytes.read += PAGE;
+		p->tick.used.read += PAGE;
 		cost += MISS;
 	}
 	else
@@ -62,8 +64,8 @@ page(Process *p)
 	if (p->dirties >= 1)
 	{
 		p->dirties -= 1;
-		p->tick.bytes.write += PAGE;
-		p->tick.bytes.wal += p->work.wal;
+		p->tick.used.write += PAGE;
+		p->tick.used.wal += p->work.wal;
 		cost += DIRTY;
 	}
 	p->tick.credits += cost;
@@ -105,6 +107,7 @@ process_begin(Process *p, const Work *work)
 	p->means.page = HIT + MISS + DIRTY;
 	p->means.most.read = PAGE / MISS;
 	p->means.most.write = p->means.most.wal = PAGE / DIRTY;
+	p->means.most.cpu = 0.1;
 	cost_delay_begin(&p->state);
 }
 
@@ -128,14 +131,16 @@ run(Process *p, const Rates *target, double seconds)
 	{
 		memset(&p->tick, 0, sizeof(p->tick));
 		run_tick(p, target);
-		sum.read += p->tick.bytes.read;
-		sum.write += p->tick.bytes.write;
-		sum.wal += p->tick.bytes.wal;
+		sum.read += p->tick.used.read;
+		sum.write += p->tick.used.write;
+		sum.wal += p->tick.used.wal;
+		sum.cpu += p->tick.used.cpu;
 	}
 	begin = (p->now_us - begin) / 1e6;
 	sum.read /= begin;
 	sum.write /= begin;
 	sum.wal /= begin;
+	sum.cpu /= begin;
 	sum.total = sum.read + sum.write + sum.wal;
 	return sum;
 }
@@ -159,7 +164,7 @@ static const Work heap_cached = {4, 0, 1, 200, 60};
 static const Work heap_fpi = {8, 1, 1, 8250, 60};
 static const Work heap_read = {25, 1, 0.1, 300, 60};
 static const Work all_hits = {1, 0, 0.02, 500, 60};
-static const Work slow_disk = {2000, 1, 1, 300, 60};
+static const Work slow_disk = {2000, 1, 1, 300, 60, 1990};
 static const Work lazy_clock = {8, 1, 1, 300, 1000};
 
 static const struct
@@ -168,7 +173,8 @@ static const struct
 	const Work *work;
 	Rates		target;			/* MB/s */
 	int			fixed_limit;
-	double		expected;		/* MB/s, of what is limited */
+	double		expected;		/* MB/s of what is limited, or ms of a
+								 * processor */
 }			steady[] = {
 	{"write, cached", &heap_cached, {0, 20, 0, 0}, 0, 20},
 	{"write, cached, slow", &heap_cached, {0, 1, 0, 0}, 0, 1},
@@ -186,6 +192,10 @@ static const struct
 	{"delay only, fast", &heap_cached, {0, 100, 0, 0}, 200, 100},
 	{"delay only, slow", &heap_fpi, {0, 1, 0, 0}, 200, 1},
 	{"delay only, a small limit", &heap_fpi, {0, 10, 0, 0}, 20, 10},
+	{"a fifth of a processor, mostly hits", &all_hits, {.cpu = 200}, 0, 200},
+	{"a fifth of a processor, dirtied", &heap_cached, {.cpu = 200}, 0, 200},
+	{"nearly all of a processor", &heap_fpi, {.cpu = 900}, 0, 900},
+	{"a tenth of a processor, delay only", &heap_cached, {.cpu = 100}, 200, 100},
 };
 
 static double
@@ -195,13 +205,15 @@ limited_rate(const Rates *rates, const Rates *target)
 		return rates->read;
 	if (target->write > 0)
 		return rates->write;
+	if (target->cpu > 0)
+		return rates->cpu * MB;
 	return target->wal > 0 ? rates->wal : rates->total;
 }
 
 static Rates
 in_bytes(const Rates *mb)
 {
-	Rates		bytes = {mb->read * MB, mb->write * MB, mb->wal * MB, mb->total * MB};
+	Rates		bytes = {mb->read * MB, mb->write * MB, mb->wal * MB, mb->total * MB, mb->cpu};
 
 	return bytes;
 }
@@ -225,6 +237,24 @@ test_steady(void)
 		tap_ok(p.result.limit >= 1 && p.result.limit <= 10000, steady[i].name, "a limit that can be set");
 		tap_ok(p.result.limited_by != LIMIT_NONE, steady[i].name, "it is limited");
 	}
+}
+
+/* Waiting for the disk is no use of a processor. */
+static void
+test_processor(void)
+{
+	Process		p;
+	Rates		target = {.cpu = 200};
+	Rates		got;
+
+	process_begin(&p, &slow_disk);
+	first_tick(&p, &target);
+	got = run(&p, &target, 10);
+	tap_ok(got.read > 3.5 * MB, "a fifth of a processor, slow disk", "is no limit");
+	p.work = heap_cached;
+	run(&p, &target, 1);
+	got = run(&p, &target, 10);
+	is_near(got.cpu * MB, 200 * MB, 0.1, "then all is in memory", "is one");
 }
 
 /*
@@ -457,6 +487,7 @@ int
 main(void)
 {
 	test_steady();
+	test_processor();
 	test_from_start();
 	test_changes();
 	test_phases();

@@ -137,6 +137,10 @@ main(void)
 	}
 	for (size_t i = 0; i < lengthof(quotas); i++)
 		tap_ok(cgroup_quota(quotas[i].text) == quotas[i].expected, quotas[i].name, "quota");
+	tap_is_double(cgroup_stat("usage_usec 12\nuser_usec 7\nnr_periods 0\n", "user_usec"), 7, "a second line", "number");
+	tap_is_double(cgroup_stat("usage_usec 12\n", "usage"), -1, "a part of a name", "number");
+	tap_is_double(cgroup_stat("usage_usec -\nusage_usec", "usage_usec"), -1, "no number", "number");
+	tap_is_double(cgroup_stat("", "usage_usec"), -1, "an empty text", "number");
 	for (size_t i = 0; i < lengthof(stats); i++)
 	{
 		ProcessTimes t = {0, 0};

@@ -158,11 +158,11 @@ test_reaction(void)
 	Server		sv = busy(0);
 	int			cuts = 0;
 
-	sv.s.limits[LIMIT_CPU] = 50;
-	sv.r.cpu = SENSOR_OK;
-	sv.r.cpu_pct = 10;
+	sv.s.limits[LIMIT_IO_LATENCY] = 5;
+	sv.r.disk = SENSOR_OK;
+	sv.r.latency_ms = 1;
 	steps(&sv, 60, 80 * MB);
-	sv.r.cpu_pct = 200;
+	sv.r.latency_ms = 20;
 	for (int i = 0; i < 16; i++)
 	{
 		steps(&sv, 1, 80 * MB);
@@ -274,7 +274,7 @@ test_replica(int late_steps, double least_used)
 static void
 test_broken(void)
 {
-	static const BudgetLimit which[] = {LIMIT_IO_LATENCY, LIMIT_DEVICE, LIMIT_CPU, LIMIT_REPLICA_LAG,
+	static const BudgetLimit which[] = {LIMIT_IO_LATENCY, LIMIT_DEVICE, LIMIT_REPLICA_LAG,
 	LIMIT_USERS, LIMIT_WAL_DISK};
 
 	for (size_t i = 0; i < lengthof(which); i++)
@@ -292,11 +292,10 @@ test_broken(void)
 					 how == 0 ? "from the start" : how == 1 ? "later" : "while nothing is over");
 			sv.s.limits[LIMIT_IO_LATENCY] = which[i] == LIMIT_IO_LATENCY ? 5 : 0;
 			sv.s.limits[LIMIT_DEVICE] = which[i] == LIMIT_DEVICE ? 50 : 0;
-			sv.s.limits[LIMIT_CPU] = which[i] == LIMIT_CPU ? 50 : 0;
 			sv.s.replica_lag_ms = which[i] == LIMIT_REPLICA_LAG ? 5000 : 0;
 			sv.s.limits[LIMIT_WAL_DISK] = which[i] == LIMIT_WAL_DISK ? 80 : 0;
 			sv.s.adaptive = which[i] == LIMIT_USERS;
-			sv.r.disk = sv.r.cpu = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_OK;
+			sv.r.disk = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_OK;
 			sv.r.slot_left_bytes = -1;
 			sv.r.active = 1;
 			sv.r.commits_s = -1;
@@ -305,7 +304,7 @@ test_broken(void)
 				if (how == 1)
 				{
 					sv.r.latency_ms = 5.2;
-					sv.r.busy_pct = sv.r.cpu_pct = 52;
+					sv.r.busy_pct = 52;
 					sv.r.lag_ms = 3000;
 					sv.r.waiting = 1;
 					sv.r.wal_disk_used_pct = 82;
@@ -313,7 +312,7 @@ test_broken(void)
 				steps(&sv, 40, 50 * MB);
 			}
 			before = *allowed > 0 ? *allowed : 50 * MB;
-			sv.r.disk = sv.r.cpu = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_BROKEN;
+			sv.r.disk = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_BROKEN;
 			sv.r.latency_ms = sv.r.waiting = sv.r.lag_ms = NAN;
 			for (int t = 0; t < 4 * 120; t++)
 			{
@@ -328,8 +327,8 @@ test_broken(void)
 			tap_ok(told, name, "says so");
 
 			/* and it sees again */
-			sv.r.disk = sv.r.cpu = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_OK;
-			sv.r.latency_ms = sv.r.busy_pct = sv.r.cpu_pct = sv.r.lag_ms = 0;
+			sv.r.disk = sv.r.replicas = sv.r.users = sv.r.wal = SENSOR_OK;
+			sv.r.latency_ms = sv.r.busy_pct = sv.r.lag_ms = 0;
 			sv.r.waiting = sv.r.wal_disk_used_pct = 0;
 			steps(&sv, 4 * 120, 400 * MB);
 			tap_ok(*allowed <= 0 || *allowed >= (allowed == &sv.out.allowed.wal ? 100 : 400) * MB, name, "recovers when it is back");
@@ -470,9 +469,9 @@ test_reclaim(void)
 	}
 	tap_ok(sv.out.floor >= 7.8 * MB, "as many as are produced", "is the floor that it needs");
 
-	sv.s.limits[LIMIT_CPU] = 10;
-	sv.r.cpu = SENSOR_OK;
-	sv.r.cpu_pct = 100;
+	sv.s.limits[LIMIT_IO_LATENCY] = 5;
+	sv.r.disk = SENSOR_OK;
+	sv.r.latency_ms = 50;
 	steps(&sv, 4 * 60, 300 * MB);
 	ok_between(sv.out.allowed.total / MB, 2, 2, "a ceiling below it", "holds");
 }
