@@ -91,7 +91,7 @@ BUILT_FOR := $(if $(PG_CONFIG),$(shell $(PG_CONFIG) --version 2>/dev/null; $(PG_
 .PHONY: FORCE
 
 # a script each, see bench/README.md
-MEASUREMENTS = $(addprefix bench-,ablation accuracy age agent alerts archive aside budget cost fleet futile gin governor host insert locks million overhead parallel queue relations replica retail scout scrape simulate slowdisk standby switchover thousand trial visits worth)
+MEASUREMENTS = $(addprefix bench-,ablation accuracy age agent alerts archive aside budget cost fleet futile gin governor host insert locks million overhead parallel queue quota relations replica retail scout scrape simulate slowdisk standby switchover thousand trial visits worth)
 
 .PHONY: demo test unit man dist format format-check bench bench-smoke $(MEASUREMENTS)
 
