@@ -280,7 +280,7 @@ describe_share(BudgetLimitState *to, BudgetLimit limit, const HostShare *share)
 	double		part = part_of(limit, share);
 	size_t		length = strlen(to->detail);
 
-	if (part >= 1 || to->configured <= 0)
+	if (part >= 1 || to->configured <= 0 || (limit == LIMIT_CPU && cpu_room.binds))
 		return;
 	to->configured /= part;
 	snprintf(to->detail + length, sizeof(to->detail) - length, "%s%.0f %% of it, because %d other %s here",

@@ -445,18 +445,12 @@ static void
 publish(const Wanted *wanted, const CostDelayResult *result)
 {
 	memset(&applied, 0, sizeof(applied));
-	applied.steers = pacer.steers;
 	if (pacer.steers)
 	{
-		applied.limit = pacer.limit;
-		applied.delay = pacer.delay;
-		applied.original_limit = pacer.original_limit;
-		applied.original_delay = pacer.original_delay;
 		applied.by_steer = wanted->slowed || wanted->mode == PACER_HURRY;
 		applied.limited_by = result->limited_by == LIMIT_COUNT ||
 			(result->limited_by == LIMIT_WAL && throttle_wal_is_danger(wanted->binding)) ?
 			wanted->binding : result->limited_by;
-		applied.target = result->target;
 		applied.limited = result->limited_by != LIMIT_NONE;
 	}
 	budget_set_applied(pacer.index, &applied);

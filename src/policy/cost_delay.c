@@ -324,11 +324,7 @@ cost_delay_step(CostDelayState *state, const Rates *target_rates, const CostDela
 		sleep = guess(target, &means->most);
 	sleep = at_least(sleep, credit_ms * GUARD);
 	result->limited_by = LIMIT_NONE;
-	result->target = 0;
 	if (binding >= 0 && sleep > credit_ms * GUARD && sleep > means->least_sleep)
-	{
 		result->limited_by = limit_of[binding];
-		result->target = target[binding];
-	}
 	state->sleep = choose(at_least(sleep, means->least_sleep), means, result);
 }

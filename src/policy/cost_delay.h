@@ -50,7 +50,6 @@ typedef struct CostDelayResult
 	double		delay_ms;		/* 0: it need not sleep */
 	BudgetLimit limited_by;		/* READ, WRITE, WAL, CPU, COUNT (total) or
 								 * NONE */
-	double		target;			/* of that rate */
 } CostDelayResult;
 
 extern void cost_delay_begin(CostDelayState *state);

@@ -144,7 +144,7 @@ paced_by(int index)
 {
 	PacerApplied applied;
 
-	if (!budget_read_applied(index, &applied) || !applied.steers || !applied.limited)
+	if (!budget_read_applied(index, &applied) || !applied.limited)
 		return NULL;
 	return applied.by_steer ? "sweep.slow()" : budget_limit_name(applied.limited_by);
 }

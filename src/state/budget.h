@@ -164,15 +164,9 @@ typedef struct PacerGrant
 /* What the process has made of it. */
 typedef struct PacerApplied
 {
-	bool		steers;			/* limit and delay are the pacer's */
 	bool		limited;		/* it naps so as not to be faster */
 	BudgetLimit limited_by;
 	bool		by_steer;		/* the limit is one of sweep.slow() */
-	int			limit;			/* cost credits */
-	double		delay;			/* ms */
-	double		target;			/* bytes/s of what limits (0: none) */
-	int			original_limit;
-	double		original_delay;
 } PacerApplied;
 
 /* Which bytes of runs that have ended. */
