@@ -72,7 +72,6 @@ static void
 initialize(void)
 {
 	memset(sweep_shared, 0, size_of_fixed_part());
-	sweep_shared->server_started_at = GetCurrentTimestamp();
 	sweep_shared->clock_lead = clock_lead();
 	for (int i = 0; i < FEATURE_COUNT; i++)
 		pg_atomic_init_u32(&sweep_shared->features[i], FEATURE_UNCHECKED);

@@ -61,8 +61,6 @@ typedef enum SweepLock
 
 typedef struct SweepShared
 {
-	TimestampTz server_started_at;	/* postmaster, once */
-
 	/*
 	 * writers: the launcher at its start, the first VACUUM (plain bytes, set
 	 * once)
@@ -179,7 +177,6 @@ typedef struct SweepShared
 	DatabaseState databases[SWEEP_DATABASES_LIMIT];
 
 	int			queue_count;	/* LOCK_QUEUE, down to xid_samples_next */
-	int64		queue_dropped;	/* in the last round */
 	bool		queue_is_partial;	/* some that are due are not in it */
 	QueueEntry	queue[SWEEP_QUEUE_LIMIT];
 	XidSample	xid_samples[XID_SAMPLES];

@@ -195,7 +195,6 @@ queue_publish(bool (*is_ours) (Oid dboid), TimestampTz now)
 	LWLockAcquire(shmem_lock(LOCK_QUEUE), LW_EXCLUSIVE);
 	memcpy(sweep_shared->queue, collected, sizeof(QueueEntry) * n);
 	sweep_shared->queue_count = n;
-	sweep_shared->queue_dropped = collected_dropped;
 	sweep_shared->queue_is_partial = collected_partly;
 	LWLockRelease(shmem_lock(LOCK_QUEUE));
 	collected_count = n;
