@@ -27,7 +27,7 @@
 #define CLEAN_BUILT_FOR		PG_VERSION
 #endif
 
-/* "19beta1", "19rc1" and "19devel" are, "19.0" is not. */
+/* "19beta1", "19rc1 (Debian 19~rc1-1)" and "19devel" are, "19.0" is not. */
 static bool
 is_prerelease(const char *version)
 {
@@ -44,7 +44,7 @@ is_of_this_prerelease(const char *server)
 	size_t		length = strcspn(server, " ");
 
 	return (!is_prerelease(server) && !is_prerelease(CLEAN_BUILT_FOR)) ||
-		(length == strlen(CLEAN_BUILT_FOR) && strncmp(server, CLEAN_BUILT_FOR, length) == 0);
+		(length == strcspn(CLEAN_BUILT_FOR, " ") && strncmp(server, CLEAN_BUILT_FOR, length) == 0);
 }
 
 bool
