@@ -178,22 +178,22 @@ produced_rows_s(TimestampTz now)
 	return rate;
 }
 
+static CpuRoom cpu_room;
+
 /*
  * A control group that has used up its quota of processors stands still, users
  * and all, until the next tenth of a second.  So vacuums keep to what users leave
  * of it.
  */
 static void
-apply_quota(ThrottleSettings *s, CpuRoom *room, const CpuReading *cpu, TimestampTz now)
+apply_quota(ThrottleSettings *s, const CpuReading *cpu, TimestampTz now)
 {
-	double		limit = cpu_room_step(room, control_group_used_ms(), Max(cpu->vacuums_pct, 0), (double) now / 1000);
+	double		limit = cpu_room_step(&cpu_room, control_group_used_ms(), Max(cpu->vacuums_pct, 0), (double) now / 1000);
 
-	room->binds = limit > 0 && (s->limits[LIMIT_CPU] <= 0 || limit < s->limits[LIMIT_CPU]);
-	if (room->binds)
+	cpu_room.binds = s->limits[LIMIT_CPU] <= 0 || limit < s->limits[LIMIT_CPU];
+	if (cpu_room.binds)
 		s->limits[LIMIT_CPU] = limit;
 }
-
-static CpuRoom cpu_room;
 
 void
 governor_limits_read(ThrottleReading *out, ThrottleSettings *s,
@@ -213,7 +213,7 @@ governor_limits_read(ThrottleReading *out, ThrottleSettings *s,
 	wanted.max_lag_ms = s->replica_lag_ms;
 	sensors_sense(sensors, &wanted, now);
 	if (isfinite(cpu_room.quota))
-		apply_quota(s, &cpu_room, &sensors->cpu, now);
+		apply_quota(s, &sensors->cpu, now);
 
 	memset(out, 0, sizeof(*out));
 	out->produced_rows_s = produced_rows_s(now);

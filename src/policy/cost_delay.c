@@ -5,11 +5,11 @@
  * A vacuum naps for delay * balance / limit whenever its balance of credits
  * has reached the limit.  So a credit costs it delay / limit (`sleep`) beside
  * the work.  What is measured at a tick tells how long a credit took in all
- * and how many bytes came with it, and how much of a processor's time.  The time that a credit took, less the
- * sleep that was asked for, is what the next sleep must leave room for.  It
- * is called work, but naps that overshoot, or that a tick cut short, are in
- * it as well.  So it may be negative, and the loop closes whatever the
- * reason.
+ * and how many bytes came with it, and how much of a processor's time.  The
+ * time that a credit took, less the sleep that was asked for, is what the next
+ * sleep must leave room for.  It is called work, but naps that overshoot, or
+ * that a tick cut short, are in it as well.  So it may be negative, and the
+ * loop closes whatever the reason.
  *
  * What is wrong nevertheless (full-page images that come all at once) goes to
  * an account per rate, which is paid back over ACCOUNT_MS.  What was not used

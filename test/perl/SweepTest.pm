@@ -20,7 +20,7 @@ use Time::HiRes qw(time usleep);
 
 our @EXPORT = qw(
   sweep_node sweep_conf session
-  sql status poll_until poll_ok poll_value rounds reload_with restart_with
+  sql status poll_until poll_ok poll_value rounds reload_with restart_with kernel_says
   garbage more_garbage slow_table
   log_size log_since log_poll_ok pids_of governor_pid process_title process_exists
   seconds within major has_module need_modules break_index
@@ -286,6 +286,18 @@ sub restart_with
 
 	$node->safe_psql('postgres', alter_system($node, %settings));
 	$node->restart;
+	return;
+}
+
+# A file of the kernel below sweep.debug_sensor_root, whole at any moment.
+sub kernel_says
+{
+	my ($path, $text) = @_;
+
+	open my $file, '>', "$path.new" or die "$path: $!";
+	print $file "$text\n";
+	close $file or die "$path: $!";
+	rename "$path.new", $path or die "$path: $!";
 	return;
 }
 

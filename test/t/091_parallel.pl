@@ -34,18 +34,6 @@ my $root = $node->basedir . '/kernel';
 my $group = "$root/sys/fs/cgroup/pod";
 make_path("$root/proc/self", "$group/postgres");
 
-# A file of the kernel, whole at any moment.
-sub kernel_says
-{
-	my ($path, $text) = @_;
-
-	open my $file, '>', "$path.new" or die "$path: $!";
-	print $file "$text\n";
-	close $file or die "$path: $!";
-	rename "$path.new", $path or die "$path: $!";
-	return;
-}
-
 sub load_is { return kernel_says("$root/proc/loadavg", "$_[0] 0.00 0.00 1/1 1") }
 
 load_is('0.00');
