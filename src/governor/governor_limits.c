@@ -307,7 +307,7 @@ describe_limit(BudgetLimitState *to, const ThrottleLimit *from, const SensorsRea
 	else
 		strlcpy(to->detail, throttle_reason_text(from->reason), sizeof(to->detail));
 	if (limit == LIMIT_CPU && cpu_room.binds)
-		snprintf(to->detail, sizeof(to->detail), "what users leave of the control group's quota of %.3g processors", cpu_room.quota);
+		snprintf(to->detail, sizeof(to->detail), "what users leave of a quota of %.3g processors", cpu_room.quota);
 	if (limit == LIMIT_DEVICE && state == SENSOR_OK && !sensors->disk.has_queue)
 		strlcpy(to->detail, "this device serves many requests at once, so how busy it is says little. Prefer io_latency_limit",
 				sizeof(to->detail));

@@ -10,7 +10,7 @@
 typedef struct CpuRoom
 {
 	double		quota;			/* processors (infinite: there is none) */
-	bool		binds;			/* for the caller */
+	bool		binds;			/* the caller's: no lower limit is set */
 
 	/* since the last step */
 	double		at_ms;			/* 0: there was none */

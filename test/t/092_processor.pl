@@ -61,7 +61,7 @@ reload_with($node, 'sweep.cpu_limit' => 0);
 kernel_says("$group/cpu.max", '5000 100000');
 cmp_ok(used_by('quota'), '<=', 8, 'so does the quota');
 is(sql($node, "SELECT round(configured) || '|' || detail FROM sweep.budget WHERE name = 'cpu_limit'"),
-	"4|what users leave of the control group's quota of 0.05 processors", 'sweep.budget says so')
+	"4|what users leave of a quota of 0.05 processors", 'sweep.budget says so')
   or diag(sql($node, 'TABLE sweep.budget'));
 
 $node->stop;
