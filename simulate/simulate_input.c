@@ -83,6 +83,8 @@ typedef struct Reading
 	int			count;
 	int			room;
 	int			active;			/* hours in which something happened */
+	double		ids;			/* that were used, in so many seconds */
+	double		ids_in_s;
 	SimulateInput *in;
 } Reading;
 
@@ -209,12 +211,10 @@ make_room(Reading *r)
 	{
 		r->hours = palloc(sizeof(SimulateHour) * r->room);
 		r->in->begins = palloc(sizeof(TimestampTz) * r->room);
-		r->in->xids = palloc(sizeof(int64) * r->room);
 		return;
 	}
 	r->hours = repalloc(r->hours, sizeof(SimulateHour) * r->room);
 	r->in->begins = repalloc(r->in->begins, sizeof(TimestampTz) * r->room);
-	r->in->xids = repalloc(r->in->xids, sizeof(int64) * r->room);
 }
 
 /* Of the hour before the first one only the dead rows at its end count. */
@@ -245,12 +245,16 @@ take_hour(const ArchivedHour *hour, void *arg)
 		make_room(r);
 		r->count++;
 		r->in->begins[n] = hour->begin;
-		r->in->xids[n] = hour->xids;
 		if (n > 0)
 			r->in->missing += (int) Max((hour->begin - r->in->begins[n - 1]) / USECS_PER_HOUR - 1, 0);
 		r->hours[n].begin = (double) (begin - r->in->begins[0]) / USECS_PER_SEC;
 		r->hours[n].seconds = (double) hour->span_us / USECS_PER_SEC;
 		r->hours[n].minute = minute_of_day(begin);
+		if (hour->xids >= 0)
+		{
+			r->ids += hour->xids;
+			r->ids_in_s += r->hours[n].seconds;
+		}
 		for (int i = 0; i < hour->table_count; i++)
 			take_activity(r, &hour->tables[i], n);
 		for (int i = 0; i < hour->sum_count; i++)
@@ -422,6 +426,12 @@ inserted_at_begin(const InputTable *from, const Candidate *c)
 	return c != NULL && from->runs <= 0 ? Max((double) c->counters.ins - from->inserted, 0) : -1;
 }
 
+static double
+frozen_pages(const Candidate *c)
+{
+	return (double) (c->memory.counted_vacuums >= 0 ? c->memory.frozen_pages : c->row.frozen_pages);
+}
+
 static void
 fill_table(SimulateTable *t, SimulatedTable *info, const InputTable *from, const Candidate *c,
 		   const SimulatedSettings *s, bool act)
@@ -444,7 +454,7 @@ fill_table(SimulateTable *t, SimulatedTable *info, const InputTable *from, const
 	if (c != NULL)
 	{
 		fill_sizes(t, c);
-		t->frozen_pages = (double) (c->memory.counted_vacuums >= 0 ? c->memory.frozen_pages : c->row.frozen_pages);
+		t->frozen_pages = frozen_pages(c);
 	}
 	else
 		guess_sizes(t, from->key);
@@ -467,6 +477,51 @@ add_recorded(SimulateInput *in, SimulatedTable *info, const SimulateTable *t)
 		}
 		in->recorded[a->hour].dead += Max(a->dead, 0);
 		info->recorded.dead = Max(a->dead, 0);
+	}
+}
+
+/*
+ * The age at which the table's vacuum goes through all that is not frozen.
+ * vacuumed: others come, too, and autovacuum takes the opportunity.  Source:
+ * vacuum_get_cutoffs() in PostgreSQL's vacuum.c.
+ */
+static double
+freeze_age(const Candidate *c, bool vacuumed, const SimulatedSettings *s, bool act)
+{
+	const AutoVacOpts *opts = c->rules.opts;
+	double		limit = s->freeze_max_age;
+	double		table_age = vacuum_freeze_table_age;
+
+	if (opts != NULL && opts->freeze_max_age >= 0)
+		limit = Min(limit, opts->freeze_max_age);
+	if (opts != NULL && opts->freeze_table_age >= 0)
+		table_age = opts->freeze_table_age;
+	if (act && is_ours(c->key, c->row.schemaname, s))
+		return c->weight.freeze_share * limit;
+	return vacuumed ? Min(table_age, 0.95 * limit) : limit;
+}
+
+/* Tables that nobody changes are frozen as well, so all of this database count. */
+static void
+foretell_freezing(Reading *r, const SimulatedSettings *s, HTAB *known)
+{
+	const SimulateHour *last = &r->hours[r->count - 1];
+	double		seconds = last->begin + last->seconds;
+	HASH_SEQ_STATUS status;
+	KnownTable *table;
+
+	hash_seq_init(&status, known);
+	while ((table = hash_seq_search(&status)) != NULL)
+	{
+		const Candidate *c = table->candidate;
+		const InputTable *from = hash_search(r->tables, &c->key, HASH_FIND, NULL);
+		double		age = freeze_age(c, from != NULL && from->runs > 0, s, r->act);
+		double		until = simulate_seconds_to_age(c->row.xid_age, age, r->in->ids_s);
+
+		if (c->row.temporary || until < 0 || until > seconds)
+			continue;
+		r->in->to_freeze++;
+		r->in->pages_to_freeze += Max((double) c->row.pages - frozen_pages(c), 0);
 	}
 }
 
@@ -500,6 +555,7 @@ take_tables(Reading *r, const SimulatedSettings *s, bool back_test)
 		add_recorded(in, info, t);
 		sim->tables_count++;
 	}
+	foretell_freezing(r, s, known);
 	hash_destroy(known);
 	simulate_learn(sim, back_test);
 }
@@ -564,6 +620,7 @@ simulate_input_read(const SimulatedSettings *settings, TimestampTz since, bool b
 	};
 
 	read_archive(&r);
+	in->ids_s = r.ids_in_s > 0 ? r.ids / r.ids_in_s : -1;
 	sim->rules = rules_of(settings, r.act);
 	sim->hours = r.hours;
 	sim->hours_count = r.count;

@@ -39,7 +39,12 @@ typedef struct SimulateInput
 	Simulation	simulation;
 	SimulatedTable *tables;
 	TimestampTz *begins;		/* of the hours */
-	int64	   *xids;			/* that were used in them (-1: unknown) */
+	double		ids_s;			/* transaction ids that were used a second
+								 * (negative: unknown) */
+	int			to_freeze;		/* tables of this database that come to the
+								 * age at which they are frozen, in a time as
+								 * long as that of the hours */
+	double		pages_to_freeze;	/* theirs that are not frozen yet */
 	RecordedSum *recorded;		/* by hour, of the tables of the simulation */
 	int			missing;		/* hours between the first and the last of
 								 * which nothing is known */

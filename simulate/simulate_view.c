@@ -164,6 +164,15 @@ put_time_of_age(Row *row, double age, double limit, double ids_s)
 				 clock_now() + (TimestampTz) (seconds * USECS_PER_SEC));
 }
 
+static void
+put_known(Row *row, bool known, double number)
+{
+	if (known)
+		row_put(row, whole(number));
+	else
+		row_put_float(row, -1); /* NULL */
+}
+
 Datum
 sweep_simulate_summary(PG_FUNCTION_ARGS)
 {
@@ -174,24 +183,13 @@ sweep_simulate_summary(PG_FUNCTION_ARGS)
 	int32		age = (int32) (ReadNextTransactionId() - compat_oldest_xid());
 	int			unlearned = 0;
 	int			last;
-	double		xids = 0;
-	double		seconds = 0;
-	double		ids_s;
 
 	InitMaterializedSRF(fcinfo, 0);
 	in = read_input(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_INTERVAL_P(1), false, &s);
 	sim = &in->simulation;
 	last = sim->hours_count - 1;
-	for (int i = 0; i <= last; i++)
-	{
-		if (in->xids[i] < 0)
-			continue;
-		xids += in->xids[i];
-		seconds += sim->hours[i].seconds;
-	}
 	for (int i = 0; i < sim->tables_count; i++)
 		unlearned += sim->tables[i].learned[0].cost.runs <= 0;
-	ids_s = seconds > 0 ? xids / seconds : 0;
 
 	row_put_time(&row, in->begins[0]);
 	row_put_time(&row, in->begins[last] + (TimestampTz) (sim->hours[last].seconds * USECS_PER_SEC));
@@ -201,10 +199,12 @@ sweep_simulate_summary(PG_FUNCTION_ARGS)
 	row_put(&row, Int32GetDatum(unlearned));
 	row_put(&row, Float8GetDatum(in->changes > 0 ? 100 * in->changes_left_out / in->changes : 0));
 	row_put(&row, Int32GetDatum(Max(age, 0)));
-	row_put_float(&row, seconds > 0 ? 3600 * ids_s : -1);
+	row_put_float(&row, in->ids_s < 0 ? -1 : SECS_PER_HOUR * in->ids_s);
 	row_put(&row, Int32GetDatum(s.freeze_max_age));
-	put_time_of_age(&row, age, s.freeze_max_age, ids_s);
-	put_time_of_age(&row, age, STOP_AGE, ids_s);
+	put_time_of_age(&row, age, s.freeze_max_age, in->ids_s);
+	put_time_of_age(&row, age, STOP_AGE, in->ids_s);
+	put_known(&row, in->ids_s >= 0, in->to_freeze);
+	put_known(&row, in->ids_s >= 0, in->pages_to_freeze);
 	row_store(fcinfo, &row);
 	return (Datum) 0;
 }

@@ -34,7 +34,8 @@ CREATE FUNCTION sweep.simulate_summary(
 	OUT recorded_from timestamptz, OUT recorded_until timestamptz, OUT hours integer, OUT missing_hours integer,
 	OUT tables integer, OUT unlearned_tables integer, OUT changes_left_out_pct double precision,
 	OUT xid_age integer, OUT xids_per_hour double precision, OUT freeze_max_age integer,
-	OUT freeze_max_age_at timestamptz, OUT wraparound_at timestamptz)
+	OUT freeze_max_age_at timestamptz, OUT wraparound_at timestamptz,
+	OUT tables_to_freeze bigint, OUT pages_to_freeze bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'sweep_simulate_summary_0_1'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;

@@ -751,6 +751,8 @@ def simulation_summary(**given: Any) -> SimulationSummary:
         "freeze_max_age": 200_000_000,
         "freeze_max_age_at": NOW + timedelta(hours=150),
         "wraparound_at": NOW + timedelta(days=87),
+        "tables_to_freeze": 3,
+        "pages_to_freeze": 12800,
         "mode": "act",
         "block_size": 8192,
     }

@@ -89,10 +89,11 @@ CREATE FUNCTION sweep.simulate_summary(
     OUT recorded_from timestamptz, OUT recorded_until timestamptz, OUT hours integer,
     OUT missing_hours integer, OUT tables integer, OUT unlearned_tables integer,
     OUT changes_left_out_pct float8, OUT xid_age integer, OUT xids_per_hour float8,
-    OUT freeze_max_age integer, OUT freeze_max_age_at timestamptz, OUT wraparound_at timestamptz)
+    OUT freeze_max_age integer, OUT freeze_max_age_at timestamptz, OUT wraparound_at timestamptz,
+    OUT tables_to_freeze bigint, OUT pages_to_freeze bigint)
 RETURNS SETOF record LANGUAGE sql STABLE AS $$
 SELECT date_trunc('hour', now()) - interval '4 h', date_trunc('hour', now()), 4, 1, 2, 1, 7.5::float8,
-       50000000, 1000000.0::float8, 200000000, now() + interval '150 h', now() + interval '80 days'
+       50000000, 1000000.0::float8, 200000000, now() + interval '150 h', now() + interval '80 days', 3::bigint, 12800::bigint
 $$;
 
 GRANT EXECUTE ON FUNCTION sweep.simulate(text[], interval, boolean),

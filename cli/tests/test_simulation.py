@@ -82,18 +82,35 @@ def test_few_vacuums_tell_nothing_of_the_error() -> None:
 
 
 def test_when_transaction_ids_run_out() -> None:
-    said = simulation.sentences(answer())[-1]
+    said = simulation.sentences(answer())[-2]
     assert said.startswith(
         "The oldest transaction id is 50.0M old, and 1.0M are used each hour: it reaches "
         "autovacuum_freeze_max_age (200M) on 2026-09-2"
     )
     assert "the server stops on 2026-12-1" in said
-    late = simulation.sentences(answer(xid_age=210_000_000, freeze_max_age_at=samples.NOW))[-1]
+    late = simulation.sentences(answer(xid_age=210_000_000, freeze_max_age_at=samples.NOW))[-2]
     assert "it has reached autovacuum_freeze_max_age (200M)." in late
     never = answer(freeze_max_age_at=None, wraparound_at=None)
-    assert simulation.sentences(never)[-1].endswith("stops in more than a hundred years.")
-    unknown = answer(xids_per_hour=None)
+    assert simulation.sentences(never)[-2].endswith("stops in more than a hundred years.")
+    unknown = answer(xids_per_hour=None, tables_to_freeze=None, pages_to_freeze=None)
     assert simulation.sentences(unknown)[-1].endswith("How many are used is not recorded.")
+
+
+def test_which_tables_are_frozen() -> None:
+    assert simulation.sentences(answer())[-1] == (
+        "In the next 7 d, 3 tables (100 MB not frozen yet) of this database reach the age at which "
+        "pg_sweep freezes them."
+    )
+    one = answer(("sweep.mode = off",), tables_to_freeze=1, pages_to_freeze=0)
+    assert simulation.sentences(one)[-1] == (
+        "In the next 7 d, 1 table of this database reaches the age at which autovacuum freezes it."
+    )
+    other = replace(one, today=samples.simulation_summary())
+    assert simulation.sentences(other)[-1].endswith(
+        "freezes it; with today's settings, 3 tables (100 MB not frozen yet)."
+    )
+    same = replace(one, today=one.summary)
+    assert simulation.sentences(same) == simulation.sentences(one)
 
 
 @pytest.mark.parametrize(

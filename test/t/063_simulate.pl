@@ -118,6 +118,25 @@ is(sql($node, q(SELECT a.freeze_max_age_at < b.freeze_max_age_at
 	't', 'another autovacuum_freeze_max_age is reached at another time');
 is(sql($node, 'SHOW autovacuum_freeze_max_age'), '200000000', 'and nothing was set');
 
+# what is frozen within as long a time: all that is old enough by these settings
+sub to_freeze
+{
+	my ($settings) = @_;
+
+	return sql($node, "SELECT tables_to_freeze, pages_to_freeze FROM sweep.simulate_summary('{$settings}', '2 days')");
+}
+
+sql($node, 'CREATE PROCEDURE burn(n int) LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..n LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$');
+sql($node, 'CALL burn(76000)');
+is(to_freeze(''), '0|0', 'no table is frozen soon');
+is(to_freeze('autovacuum_freeze_max_age=100000'),
+	sql($node, 'SELECT count(*), sum(pages - greatest(frozen_pages, 0)) FROM sweep.tables WHERE xid_limit IS NOT NULL'),
+	'with a small limit pg_sweep freezes all of them');
+is(to_freeze('autovacuum_freeze_max_age=100000,sweep.mode=off'), '0|0', 'and autovacuum does so later');
+is(to_freeze('autovacuum_freeze_max_age=100000,sweep.mode=off,sweep.scope=catalog'), '0|0', '... in any scope');
+my $catalogs = sql($node, "SELECT count(*) FROM sweep.tables WHERE xid_limit IS NOT NULL AND lane = 'catalog'");
+like(to_freeze('autovacuum_freeze_max_age=100000,sweep.scope=catalog'), qr/^$catalogs\|/, 'nor is it pg_sweep that freezes what is not in its scope');
+
 # hours in which pg_sweep was off are missing
 reload_with($node, 'sweep.mode' => 'off');
 poll_ok($node, "SELECT effective_mode = 'off' FROM sweep.status", 'pg_sweep is off');

@@ -164,6 +164,7 @@ def _answer(
     pattern: str | None,
 ) -> simulation.Answer:
     summary = session.simulate_summary(settings, since)
+    today = session.simulate_summary((), since) if settings else None
     if by is By.TABLE:
         lines = simulation.by_table(
             session.simulate_tables((), since),
@@ -171,7 +172,7 @@ def _answer(
             session.simulate_tables((), since, back_test=True),
             pattern,
         )
-        return simulation.Answer(settings, summary, lines, By.TABLE.value)
+        return simulation.Answer(settings, summary, lines, By.TABLE.value, today)
     hours = simulation.by_hour(
         session.simulate((), since),
         session.simulate(settings, since) if settings else None,
@@ -179,4 +180,4 @@ def _answer(
     )
     by = by or (By.DAY if len(hours) > MOST_HOURS else By.HOUR)
     lines = hours if by is By.HOUR else simulation.by_day(hours)
-    return simulation.Answer(settings, summary, lines, by.value)
+    return simulation.Answer(settings, summary, lines, by.value, today)

@@ -56,12 +56,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Answer:
-    """A simulation, and what it goes by."""
+    """A simulation, and what it goes by: with the settings, and with today's."""
 
     settings: tuple[str, ...]
     summary: SimulationSummary
     lines: tuple[Line, ...]
     by: str
+    today: SimulationSummary | None = None
 
     @property
     def total(self) -> Line:
@@ -279,6 +280,8 @@ def sentences(answer: Answer) -> tuple[str, ...]:
     if answer.by != "table" and total.other is not None:
         found.append(_busy(total.today, total.other))
     found.append(_ids(answer.summary))
+    if answer.summary.tables_to_freeze is not None:
+        found.append(_to_freeze(answer, answer.summary))
     return tuple(found)
 
 
@@ -312,6 +315,28 @@ def _ids(found: SimulationSummary) -> str:
         f"{line}: it {reaches}. If no vacuum freezes anything until then, the server stops "
         f"{_on(found.wraparound_at)}."
     )
+
+
+def _to_freeze(answer: Answer, found: SimulationSummary) -> str:
+    span = words(found.recorded_until - found.recorded_from)
+    modes = [one.split("=", 1)[1].strip().lower() for one in answer.settings if _has_mode([one])]
+    act = [found.mode, *modes][-1] == "act"
+    reach, them = ("reaches", "it") if found.tables_to_freeze == 1 else ("reach", "them")
+    line = (
+        f"In the next {span}, {_frozen(found)} of this database {reach} the age at which "
+        f"{'pg_sweep' if act else 'autovacuum'} freezes {them}"
+    )
+    today = answer.today
+    if today is None or today.tables_to_freeze is None or _frozen(today) == _frozen(found):
+        return f"{line}."
+    return f"{line}; with today's settings, {_frozen(today)}."
+
+
+def _frozen(found: SimulationSummary) -> str:
+    tables = many(found.tables_to_freeze or 0, "table")
+    if not found.pages_to_freeze:
+        return tables
+    return f"{tables} ({text.size(found.pages_to_freeze * found.block_size)} not frozen yet)"
 
 
 def _on(at: datetime | None) -> str:

@@ -67,5 +67,7 @@ class SimulationSummary:
     freeze_max_age: int
     freeze_max_age_at: datetime | None
     wraparound_at: datetime | None
+    tables_to_freeze: int | None
+    pages_to_freeze: int | None
     mode: str
     block_size: int
