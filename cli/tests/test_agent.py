@@ -6,6 +6,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from pgsweep.agent.needs import Known, Moment, Parent, Right
 from pgsweep.agent.password import PasswordCommand
 from pgsweep.agent.rebuilds import Leftover, Place, Rebuilt, Room, Use
 from pgsweep.agent.rules import Rules
-from pgsweep.agent.store import Size, Store
+from pgsweep.agent.store import HOUR_S, Size, Store
 from pgsweep.base.errors import CannotConnectError, UsageError
 from pgsweep.findings.core.tables import judge
 from pgsweep.model.bloat import HeapFacts, IndexFacts
@@ -481,6 +482,45 @@ def test_old_acts_and_sizes_are_forgotten(store: Store) -> None:
     assert store.uses("s", "db") == {}
 
 
+def test_rebuilds_are_remembered_however_much_else_is_done(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgsweep.agent.store.MOST_ACTS", 10)
+    for kind in ("reindex", *["vacuum"] * 20):
+        store.end(store.begin("s", replace(ACT, kind=kind), NOW), Outcome(DONE), NOW)
+    store.forget(NOW)
+    kinds = [row.kind for row in store.history()]
+    assert kinds == ["vacuum"] * 10 + ["reindex"]
+
+
+def test_what_a_relation_is_read_and_has_grown(store: Store) -> None:
+    hours = [(1000, 0), (1500, 7200), (1200, 100), (2000, 3700)]
+    for hour, (size, reads) in enumerate(hours):
+        store.measure("s", "db", [Size(16390, size, 400, reads)], NOW + hour * HOUR_S)
+    use = store.uses("s", "db")[16390]
+    assert [size for _, size in use.sizes] == [1000, 2000]
+    # The counter was set back once, and that hour says nothing.
+    assert use.reads_per_s == (7200 + 3600) / (2 * HOUR_S)
+    assert [one.bytes for one in store.bloat()] == [1600]
+    assert store.measured("s", "db", NOW + 3 * HOUR_S)
+    assert not store.measured("s", "db", NOW + 4 * HOUR_S)
+
+
+def test_an_older_file_gets_what_it_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "agent.db"
+    old = Store(file)
+    old.begin("s", ACT, NOW)
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("DROP TABLE hours")
+        db.execute("PRAGMA user_version = 1")
+        db.commit()
+    old.close()
+    new = Store(file)
+    assert new.bloat() == []
+    assert len(new.history()) == 1
+    new.close()
+
+
 def test_tables_leftovers_and_pauses(store: Store) -> None:
     known = Known(NOW, NOW, 5, NOW, 4, 3, NOW, 1.5, 2)
     store.remember("s", "db", {7: known}, NOW)
@@ -516,6 +556,8 @@ def test_a_file_that_is_none_of_ours(tmp_path: Path) -> None:
     [
         (["--without", "everything"], "is no act"),
         (["--window", "22-5"], "is no window"),
+        (["--window", "22:00-22:00"], "never opens"),
+        (["--log-level", "loud"], "is no level of the log"),
         (["--disk-size", "5"], "is no size"),
         (["--disk-size", "xGB"], "is no size"),
         (["--act", "status"], "options stand before status"),
@@ -589,6 +631,25 @@ def test_what_gives_way_has_not_failed(store: Store) -> None:
         agent.remember_end(act, outcome, 3.0)
         known = store.known("s", "db")[7]
         assert (known.failures, known.took_s, known.ended) == (failures, 3.0, NOW)
+
+
+def test_what_nobody_expects_does_not_end_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = Agent(Target(), store, Rules(), threading.Event(), "db1", clock=lambda: NOW)
+
+    def step() -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(agent, "step", step)
+    assert not agent.attempt()
+    (server,) = store.servers()
+    assert server.problem == "OperationalError: database or disk is full"
+
+
+@pytest.mark.parametrize(
+    ("version", "trusted"), [(130022, True), (140003, False), (140004, True), (150000, True)]
+)
+def test_reindex_is_not_trusted_where_it_is_broken(version: int, trusted: bool) -> None:
+    assert rebuilds.may_reindex(version) is trusted
 
 
 def test_a_server_that_is_not_there_is_tried_again(store: Store, tmp_path: Path) -> None:

@@ -217,6 +217,7 @@ def test_looks_leave_no_error_in_the_log(
             *("check", "doctor"),
         ):
             pgsweep(command, *where, role)
+    pgsweep(*words(shop, tmp_path / "agent.db", "--act"))
     said = shop.log()[before:]
     assert "ERROR" not in said, said
 

@@ -25,10 +25,14 @@ PATIENCE_S = 0.3
 # transactions to end, meanwhile nobody else can vacuum the table.
 OWN_WAIT_S, TRANSACTIONS_S = 1.0, 300.0
 LAG_EVERY_S = 1.0
-# bytes of WAL that a standby may be behind
+# bytes of WAL by which a standby may fall behind meanwhile
 MOST_LAG = 1 << 30
+# What is past its age limit is vacuumed even so.
+PAST_LIMIT = 100
 # A statement that does not end although it was cancelled is left to the server.
 CANCEL_S = 30.0
+# The SQLSTATE of a warning that a table is skipped because of somebody's lock.
+LOCKED = "55P03"
 # VACUUM (VERBOSE) from 15 on: "buffer usage: 10 hits, 2 misses, 3 dirtied", from 17 on "reads"
 _BUFFERS = re.compile(r"buffer usage: \d+ hits, (\d+) (?:misses|reads), (\d+) dirtied")
 _SKIPPED = re.compile(r"\bskipping\b")
@@ -105,7 +109,8 @@ def carry_out(
     try:
         acting = ActingConnection(parameters)
     except errors.DatabaseError as exc:
-        return Outcome(FAILED, exc.message)
+        # It says nothing of the table.
+        return Outcome(LOST, exc.message)
     with acting, ThreadPoolExecutor(1) as thread:
         try:
             # What is done CONCURRENTLY waits for transactions as well as for its table, and leaves
@@ -117,12 +122,13 @@ def carry_out(
             return Outcome(FAILED, exc.message)
         running = thread.submit(acting.act, act.statement)
         try:
-            why = _see_to_its_end(running, acting, session, ends)
+            heeds_lag = act.urgency < PAST_LIMIT
+            why = _see_to_its_end(running, acting, session, ends, heeds_lag)
         except BaseException:
             # Nobody would watch it any more.
             acting.cancel()
             raise
-        return _outcome(running, why)
+        return _outcome(running, why, LOCKED in acting.states)
 
 
 def _see_to_its_end(
@@ -130,19 +136,23 @@ def _see_to_its_end(
     acting: ActingConnection,
     session: Session,
     ends: Callable[[], str],
+    heeds_lag: bool,
 ) -> str:
     """Wait for the statement. Return why it was cancelled, or nothing."""
     waits = Waits()
+    # A standby may be far behind on purpose, or for reasons of its own.
+    behind_before: int | None = None
     looked_at_lag = time.monotonic()
     why = ""
     while not why and not wait((running,), LOOK_S).done:
         now = time.monotonic()
         try:
             why = waits.reason(watch(session, acting.pid), now)
-            if not why and now - looked_at_lag >= LAG_EVERY_S:
+            if heeds_lag and not why and now - looked_at_lag >= LAG_EVERY_S:
                 looked_at_lag = now
                 behind = lag(session)[0]
-                if behind > MOST_LAG:
+                behind_before = behind if behind_before is None else min(behind, behind_before)
+                if behind - behind_before > MOST_LAG:
                     why = f"a standby is {behind >> 20} MB behind"
         except errors.DatabaseError as exc:
             why = f"it could not be watched: {exc.message}"
@@ -159,7 +169,7 @@ def _see_to_its_end(
     return why
 
 
-def _outcome(running: Future[list[str]], why: str) -> Outcome:
+def _outcome(running: Future[list[str]], why: str, locked: bool) -> Outcome:
     try:
         said = running.result()
     except errors.ConnectionLostError as exc:
@@ -169,7 +179,7 @@ def _outcome(running: Future[list[str]], why: str) -> Outcome:
     text = "\n".join(said)
     found = _BUFFERS.search(text)
     read, dirtied = (int(found[1]), int(found[2])) if found else (None, None)
-    skipped = next((line for line in said if _SKIPPED.search(line)), "")
+    skipped = next((line for line in said if locked or _SKIPPED.search(line)), "")
     if skipped and read is None:
         return Outcome(SKIPPED, skipped.splitlines()[0])
     return Outcome(DONE, "", read, dirtied)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from pgsweep.source.db import Session
 
 
+LOGGER = logging.getLogger("pgsweep.agent")
+
+
 class Looker:
     """Looks at the databases of one server, and remembers what it saw."""
 
@@ -40,6 +44,8 @@ class Looker:
         self.server = ""
         # by database: the hour in which its indexes were looked at, and what follows
         self._indexes: dict[str, tuple[int | None, list[Act]]] = {}
+        # the hour in which all databases were measured, and their bytes
+        self._databases: tuple[int | None, int] = (None, 0)
 
     def begins(self, act: Act) -> None:
         """Do not find an act again before the next look at indexes, whatever comes of it."""
@@ -112,24 +118,39 @@ class Looker:
         hour = int(now // HOUR_S)
         seen, found = self._indexes.get(dbname, (None, []))
         if seen != hour:
-            indexes = list(views.indexes(session))
-            if not self._store.measured(self.server, dbname, now):
-                self._measure(session, dbname, indexes, block, now)
-            where = Place(
-                datname=dbname,
-                now=now,
-                block=block,
-                room=self._room(session),
-                uses=self._store.uses(self.server, dbname),
-            )
-            found = self._rewrites(session, where)
-            rewritten = {act.relid for act in found}
-            found += [
-                act for act in rebuilds.acts(indexes, where) if act.table_relid not in rewritten
-            ]
+            try:
+                found = self._look_for_rebuilds(session, dbname, block, now)
+            except errors.QueryError as exc:
+                # The server is slow, say. Tables are vacuumed all the same.
+                LOGGER.warning(
+                    "rebuilds not looked for",
+                    extra={"fields": {"datname": dbname, "why": exc.one_line()}},
+                )
+                found = []
             self._indexes[dbname] = hour, found
         # A rebuild of a table that is due for a vacuum would bring its dead rows along.
         return [act for act in found if act.kind == REPACK or act.table_relid not in dirty]
+
+    def _look_for_rebuilds(
+        self, session: Session, dbname: str, block: int, now: float
+    ) -> list[Act]:
+        indexes = list(views.indexes(session))
+        if not self._store.measured(self.server, dbname, now):
+            self._measure(session, dbname, indexes, block, now)
+        where = Place(
+            datname=dbname,
+            now=now,
+            block=block,
+            room=self._room(session, int(now // HOUR_S)),
+            uses=self._store.uses(self.server, dbname),
+        )
+        found = self._rewrites(session, where)
+        rewritten = {act.relid for act in found}
+        if not rebuilds.may_reindex(session.version_num):
+            return found
+        return found + [
+            act for act in rebuilds.acts(indexes, where) if act.table_relid not in rewritten
+        ]
 
     def _rewrites(self, session: Session, where: Place) -> list[Act]:
         """Return the tables to be written anew with their indexes, where the server can."""
@@ -154,9 +175,9 @@ class Looker:
                 sizes.append(Size(heap.relid, of.size, of.content, None))
         self._store.measure(self.server, dbname, sizes, now)
 
-    def _room(self, session: Session) -> Room:
+    def _room(self, session: Session, hour: int) -> Room:
         """Return how much disk is left, where that can be known."""
-        databases = int(session.dicts("agent_size")[0]["bytes"])
+        databases = self._bytes_of_databases(session, hour)
         if self._rules.disk_size is not None:
             return Room(max(0, self._rules.disk_size - databases), databases)
         if session.host.startswith("/"):
@@ -170,3 +191,9 @@ class Looker:
             except (errors.DatabaseError, OSError):
                 pass
         return Room(None, databases)
+
+    def _bytes_of_databases(self, session: Session, hour: int) -> int:
+        """Return their size. Each file is looked at, so they are measured once an hour."""
+        if self._databases[0] != hour:
+            self._databases = hour, int(session.dicts("agent_size")[0]["bytes"])
+        return self._databases[1]

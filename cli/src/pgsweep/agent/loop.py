@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -51,6 +53,19 @@ DROP_S = 20.0
 GONE_S = 30.0
 # A problem is tried again after so long, and then after twice that.
 RETRY_S, RETRY_MOST_S = 1.0, 60.0
+# So is a database that nobody may enter.
+LEFT_OUT_S, LEFT_OUT_MOST_S = 60.0, 3600.0
+# An act that takes long is no reason to think that nobody is there.
+HEARTBEAT_S = 60.0
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a database is left out, until when, and for how long, in seconds."""
+
+    why: str
+    until: float
+    wait: float
 
 
 class Agent:
@@ -77,8 +92,8 @@ class Agent:
         self._factor = 1.0
         # There was more to do than the last step had time for.
         self._goes_on = False
-        # why databases could not be looked at
-        self._left_out: dict[str, str] = {}
+        # why databases could not be looked at, and when that is tried again
+        self._left_out: dict[str, LeftOut] = {}
         # what acts wait for, by database and relation: each is said once
         self._waits: dict[tuple[str, int], str] = {}
         self._looker = Looker(store, rules, clock)
@@ -106,12 +121,21 @@ class Agent:
         try:
             self.step()
         except errors.PgsweepError as exc:
-            self.close()
-            self._say(logging.WARNING, "not looked after", why=exc.one_line())
-            if key := self.server or self.name:
-                self._store.visited(key, self.name, self._clock(), exc.one_line())
+            self._failed(exc.one_line())
+            return False
+        except Exception as exc:
+            # A state file on a full disk, for one. It must not end the agent without a word.
+            LOGGER.exception("cannot go on", extra={"fields": {"server": self.name}})
+            self._failed(f"{type(exc).__name__}: {exc}")
             return False
         return True
+
+    def _failed(self, why: str) -> None:
+        self.close()
+        self._say(logging.WARNING, "not looked after", why=why)
+        if key := self.server or self.name:
+            with suppress(sqlite3.Error):
+                self._store.visited(key, self.name, self._clock(), why)
 
     def step(self) -> list[Act]:
         """Look at all databases once, and do what they need. Return what they needed."""
@@ -146,7 +170,7 @@ class Agent:
         self.close()
         session = db.connect(self._target, extra=db.KEEPALIVES)
         try:
-            session.require_own_session()
+            session.stay()
             self.server = self._looker.server = _identity(session)
             self.name = self.name or f"{session.host}:{session.port}"
         except BaseException:
@@ -177,6 +201,9 @@ class Agent:
 
     def _look(self, home: Session, dbname: str, state: dict[str, int]) -> list[Act]:
         """Return what a database needs. What is wrong with one keeps nobody from the others."""
+        before, now = self._left_out.get(dbname), self._clock()
+        if before is not None and now < before.until:
+            return []
         try:
             with home.beside(dbname) as session:
                 found = self._looker.found(session, state["standbys"], bool(state["daemon_acts"]))
@@ -184,9 +211,10 @@ class Agent:
             if home.is_lost():
                 raise
             # Clouds have databases that nobody may enter. That is said once.
-            if self._left_out.get(dbname) != exc.message:
+            if before is None or before.why != exc.message:
                 self._say(logging.WARNING, "database left out", datname=dbname, why=exc.one_line())
-            self._left_out[dbname] = exc.message
+            wait = LEFT_OUT_S if before is None else min(LEFT_OUT_MOST_S, 2 * before.wait)
+            self._left_out[dbname] = LeftOut(exc.message, now + wait, wait)
             return []
         self._left_out.pop(dbname, None)
         return found
@@ -196,6 +224,8 @@ class Agent:
     def _do(self, home: Session, found: list[Act]) -> None:
         until = time.monotonic() + self._rules.every_s
         waits: dict[tuple[str, int], str] = {}
+        # why no rebuild can be begun, as far as that was asked since the last act
+        crowded: str | None = None
         for act in found:
             now = self._clock()
             if self._stop.is_set():
@@ -208,22 +238,29 @@ class Agent:
             if time.monotonic() > until:
                 self._goes_on = True
                 return
-            if why := self._not_now(home, act):
+            why = self._not_now(act)
+            if not why and act.kind in REBUILDS:
+                crowded = self._crowded(home) if crowded is None else crowded
+                why = crowded
+            if why:
                 if self._waits.get((act.datname, act.relid)) != why:
                     self._say(logging.INFO, "not now", why=why, **_shown(act))
                 waits[act.datname, act.relid] = why
                 continue
             self.carry_out(home, act)
+            crowded = None
         self._waits = waits
 
-    def _not_now(self, home: Session, act: Act) -> str:
-        """Return what an act has to wait for. Empty: nothing."""
+    def _not_now(self, act: Act) -> str:
+        """Return what an act has to wait for by itself. Empty: nothing."""
         if act.waits_for_window and not self._rules.is_open(
             datetime.fromtimestamp(self._clock()).astimezone()
         ):
             return "the window is not open"
-        if act.kind not in REBUILDS:
-            return ""
+        return ""
+
+    def _crowded(self, home: Session) -> str:
+        """Return why no rebuild can be begun on the server now. Empty: one can."""
         standbys, slots = hands.lag(home)
         if max(standbys, slots) > LAG_FIRST:
             return f"a standby or slot is {max(standbys, slots) >> 20} MB behind"
@@ -243,9 +280,13 @@ class Agent:
         number = self._store.begin(self.server, act, self._clock())
         self._looker.begins(act)
         self._say(logging.INFO, "begins", **_shown(act))
-        began = time.monotonic()
+        began = heard = time.monotonic()
 
         def ends() -> str:
+            nonlocal heard
+            if time.monotonic() - heard >= HEARTBEAT_S:
+                heard = time.monotonic()
+                self._store.visited(self.server, self.name, self._clock())
             if act.kind == DROP:
                 # What was begun is tidied up although the agent ends.
                 return "took too long" if time.monotonic() - began >= DROP_S else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +18,8 @@ from pgsweep.base.errors import UsageError
 if TYPE_CHECKING:
     from pgsweep.agent.act import Act, Outcome
 
-VERSION = 1
+# An older file gets what it lacks.
+VERSION = 2
 HOUR_S = 3600
 # Older acts and sizes are forgotten, and so is all that is more than so many rows.
 DAY_S = 86_400
@@ -30,31 +30,34 @@ ON_A_PAGE = 100
 CHARTS_ON_A_PAGE = 4
 
 _TABLES = """
-CREATE TABLE acts (
+CREATE TABLE IF NOT EXISTS acts (
     id INTEGER PRIMARY KEY, server TEXT NOT NULL, datname TEXT NOT NULL, kind TEXT NOT NULL,
     relid INTEGER NOT NULL, table_relid INTEGER NOT NULL, name TEXT NOT NULL,
     statement TEXT NOT NULL, reason TEXT NOT NULL, began REAL NOT NULL, ended REAL,
     outcome TEXT NOT NULL, detail TEXT NOT NULL,
     size INTEGER, content INTEGER, size_after INTEGER, cost INTEGER, saves INTEGER,
     read_pages INTEGER, dirtied_pages INTEGER, pid INTEGER);
-CREATE INDEX acts_of ON acts (server, datname, relid, ended);
-CREATE INDEX acts_ended ON acts (ended);
-CREATE TABLE tables (
+CREATE INDEX IF NOT EXISTS acts_of ON acts (server, datname, relid, ended);
+CREATE INDEX IF NOT EXISTS acts_ended ON acts (ended);
+CREATE TABLE IF NOT EXISTS tables (
     server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, seen REAL NOT NULL,
     due_since REAL, visited REAL,
     changed INTEGER, changed_at REAL, frozen_at INTEGER, analyzed_at INTEGER,
     ended REAL, took_s REAL NOT NULL, failures INTEGER NOT NULL,
     PRIMARY KEY (server, datname, relid)) WITHOUT ROWID;
-CREATE TABLE sizes (
+CREATE TABLE IF NOT EXISTS sizes (
     server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, hour INTEGER NOT NULL,
     bytes INTEGER NOT NULL, content INTEGER, reads INTEGER,
     PRIMARY KEY (server, datname, relid, hour)) WITHOUT ROWID;
-CREATE TABLE leftovers (
+CREATE TABLE IF NOT EXISTS hours (
+    server TEXT NOT NULL, datname TEXT NOT NULL, hour INTEGER NOT NULL, wasted INTEGER NOT NULL,
+    PRIMARY KEY (server, datname)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leftovers (
     server TEXT NOT NULL, datname TEXT NOT NULL, relid INTEGER NOT NULL, seen REAL NOT NULL,
     PRIMARY KEY (server, datname, relid)) WITHOUT ROWID;
-CREATE TABLE servers (
+CREATE TABLE IF NOT EXISTS servers (
     server TEXT PRIMARY KEY, name TEXT NOT NULL, looked REAL, problem TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE pause (until REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS pause (until REAL NOT NULL);
 """
 
 # The columns of `tables` that are what is known of one.
@@ -179,6 +182,7 @@ class Store:
             self._db = sqlite3.connect(file, timeout=BUSY_S, check_same_thread=False)
             self._db.row_factory = sqlite3.Row
             self._lock = threading.RLock()
+            self._forgotten = 0
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             with self._changing():
@@ -195,7 +199,7 @@ class Store:
 
     def _make(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
+        if version < VERSION:
             for statement in filter(str.strip, _TABLES.split(";")):
                 self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version = {VERSION}")
@@ -208,10 +212,10 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.commit()
             except BaseException:
                 self._db.rollback()
                 raise
-            self._db.commit()
 
     def _rows(self, query: str, *args: object) -> list[sqlite3.Row]:
         with self._lock:
@@ -351,12 +355,7 @@ class Store:
 
     def bloat(self) -> list[Wasted]:
         """Return what rebuilds would give back in each database."""
-        rows = self._rows(
-            "SELECT server, datname, sum(bytes - content) AS bytes FROM sizes s"
-            " WHERE content IS NOT NULL AND hour = (SELECT max(hour) FROM sizes l"
-            " WHERE l.server = s.server AND l.datname = s.datname)"
-            " GROUP BY server, datname"
-        )
+        rows = self._rows("SELECT server, datname, wasted AS bytes FROM hours")
         return [Wasted(**row) for row in rows]
 
     def sums(self, since: float) -> list[Sum]:
@@ -414,7 +413,7 @@ class Store:
         """Tell whether sizes of this database are written down for this hour."""
         return bool(
             self._rows(
-                "SELECT 1 FROM sizes WHERE server = ? AND datname = ? AND hour = ? LIMIT 1",
+                "SELECT 1 FROM hours WHERE server = ? AND datname = ? AND hour = ?",
                 server,
                 datname,
                 int(now // HOUR_S),
@@ -424,25 +423,37 @@ class Store:
     def measure(self, server: str, datname: str, sizes: Iterable[Size], now: float) -> None:
         """Write down how large relations are in this hour."""
         hour = int(now // HOUR_S)
+        rows = [
+            (server, datname, one.relid, hour, one.bytes, one.content, one.reads) for one in sizes
+        ]
+        wasted = sum(row[4] - row[5] for row in rows if row[5] is not None)
         with self._changing():
-            self._db.executemany(
-                "INSERT OR REPLACE INTO sizes VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (server, datname, one.relid, hour, one.bytes, one.content, one.reads)
-                    for one in sizes
-                ],
+            self._db.executemany("INSERT OR REPLACE INTO sizes VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            self._db.execute(
+                "INSERT OR REPLACE INTO hours VALUES (?, ?, ?, ?)", (server, datname, hour, wasted)
             )
 
     def uses(self, server: str, datname: str) -> dict[int, Use]:
         """Return how the relations of a database grow, are used and were built anew."""
-        sizes: dict[int, list[sqlite3.Row]] = {}
-        for row in self._rows(
-            "SELECT relid, hour, bytes, reads FROM sizes WHERE server = ? AND datname = ?"
-            " ORDER BY relid, hour",
-            server,
-            datname,
-        ):
-            sizes.setdefault(row["relid"], []).append(row)
+        where = server, datname
+        first = {
+            row["relid"]: (row["hour"] * HOUR_S, row["bytes"])
+            for row in self._rows(
+                "SELECT relid, min(hour) AS hour, bytes FROM sizes"
+                " WHERE server = ? AND datname = ? GROUP BY relid",
+                *where,
+            )
+        }
+        last = self._rows(
+            "SELECT relid, max(hour) AS hour, bytes FROM sizes"
+            " WHERE server = ? AND datname = ? GROUP BY relid",
+            *where,
+        )
+        sizes = {
+            row["relid"]: tuple(sorted({first[row["relid"]], (row["hour"] * HOUR_S, row["bytes"])}))
+            for row in last
+        }
+        rates = self._read_rates(server, datname)
         rebuilt: dict[int, Rebuilt] = {}
         failed: dict[int, list[float]] = {}
         for row in self._rows(
@@ -461,14 +472,28 @@ class Store:
                 failed.setdefault(row["relid"], []).append(row["ended"])
         return {
             relid: Use(
-                reads_per_s=_rate(sizes.get(relid, [])),
-                sizes=tuple((row["hour"] * HOUR_S, row["bytes"]) for row in sizes.get(relid, [])),
+                reads_per_s=rates.get(relid, 0.0),
+                sizes=sizes.get(relid, ()),
                 rebuilt=rebuilt.get(relid),
                 failures=len(failed.get(relid, ())),
                 failed=max(failed.get(relid, ()), default=0.0),
             )
             for relid in sizes.keys() | rebuilt.keys() | failed.keys()
         }
+
+    def _read_rates(self, server: str, datname: str) -> dict[int, float]:
+        """Return blocks that scans have read in a second, over the hours whose counter went on."""
+        rows = self._rows(
+            "SELECT relid, sum(reads - before) / (sum(hour - hour_before) * ?) AS rate FROM"
+            " (SELECT relid, hour, reads, lag(reads) OVER one AS before,"
+            " lag(hour) OVER one AS hour_before FROM sizes WHERE server = ? AND datname = ?"
+            " WINDOW one AS (PARTITION BY relid ORDER BY hour))"
+            " WHERE reads >= before GROUP BY relid",
+            float(HOUR_S),
+            server,
+            datname,
+        )
+        return {row["relid"]: row["rate"] for row in rows}
 
     def moved(self, server: str, datname: str, before: int, after: int) -> None:
         """Write down that an index has another oid."""
@@ -535,12 +560,19 @@ class Store:
         return rows[0]["until"] if rows else None
 
     def forget(self, now: float) -> None:
-        """Forget what is too old, and the oldest of what is too much."""
+        """Forget once an hour what is too old, and the oldest of what is too much.
+
+        What was built anew is remembered for as long as it is not to be built again.
+        """
+        hour = int(now // HOUR_S)
+        if hour == self._forgotten:
+            return
         with self._changing():
             self._db.execute("DELETE FROM acts WHERE ended < ?", (now - KEPT_S,))
             self._db.execute(
-                "DELETE FROM acts WHERE ended IS NOT NULL AND id <= (SELECT max(id) FROM acts) - ?",
-                (MOST_ACTS,),
+                "DELETE FROM acts WHERE ended IS NOT NULL AND NOT (kind IN (?, ?) AND outcome = ?)"
+                " AND id <= (SELECT max(id) FROM acts) - ?",
+                (*REBUILDS, DONE, MOST_ACTS),
             )
             self._db.execute("DELETE FROM servers WHERE looked < ?", (now - DAY_S,))
             self._db.execute("DELETE FROM tables WHERE seen < ?", (now - KEPT_S,))
@@ -549,13 +581,5 @@ class Store:
             while self._db.execute("SELECT count(*) FROM sizes").fetchone()[0] > MOST_SIZES:
                 last += 24
                 self._db.execute("DELETE FROM sizes WHERE hour < ?", (last,))
-
-
-def _rate(rows: list[sqlite3.Row]) -> float:
-    """Return blocks read in a second, over the hours in which the counter went on."""
-    read = hours = 0
-    for before, after in itertools.pairwise(rows):
-        if before["reads"] is not None and (after["reads"] or 0) >= before["reads"]:
-            read += after["reads"] - before["reads"]
-            hours += after["hour"] - before["hour"]
-    return read / (hours * HOUR_S) if hours else 0.0
+            self._db.execute("DELETE FROM hours WHERE hour < ?", (hour - DAY_S // HOUR_S,))
+        self._forgotten = hour

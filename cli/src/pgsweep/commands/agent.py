@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -199,7 +200,17 @@ def _listening(
     from pgsweep.commands.serve import Http, answer
     from pgsweep.output.prometheus.agents import agents as exposed
 
-    work = threading.Thread(target=crew.look_after, args=(target, choice, deadline, False))
+    ended: list[int] = []
+
+    def look_after() -> None:
+        try:
+            ended.append(crew.look_after(target, choice, deadline, False))
+        finally:
+            # Nobody would notice that only the pages are left.
+            if not stop.is_set():
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    work = threading.Thread(target=look_after)
     http = Http(
         listen=listen,
         more=lambda: exposed(store.summary(time.time())),
@@ -211,7 +222,7 @@ def _listening(
     finally:
         stop.set()
         work.join()
-    return 0
+    return ended[0] if ended else 1
 
 
 def _stop(stop: threading.Event, _number: int, _frame: FrameType | None) -> None:
@@ -236,6 +247,8 @@ def _window(written: str) -> tuple[int, int]:
         raise UsageError(
             f'"{written}" is no window', "Write it as 22:00-05:30, in local time."
         ) from None
+    if begin == end:
+        raise UsageError(f'the window "{written}" never opens', "Leave --window out for any time.")
     return begin.hour * 60 + begin.minute, end.hour * 60 + end.minute
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pgsweep.agent.store import Told
     from pgsweep.output.prometheus.exposition import More
 
-LEVELS = ("debug", "info", "warning", "error")
 # The nodes of a fleet are asked so often, in seconds, whoever looks.
 FLEET_EVERY_S = 5.0
 
@@ -78,10 +77,6 @@ def serve(
     everybody who asks makes it try again. With --fleet it shows all nodes, each with its own pages.
     """
     extras.require_serve("pgsweep serve")
-    if log_level not in LEVELS:
-        raise errors.UsageError(
-            f'"{log_level}" is no level of the log', f"Write one of {', '.join(LEVELS)}."
-        )
     if act and token_file is None:
         raise errors.UsageError(
             "--act needs --token-file FILE",

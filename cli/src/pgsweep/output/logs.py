@@ -7,9 +7,12 @@ import logging
 import sys
 from datetime import datetime, timezone
 
+from pgsweep.base.errors import UsageError
+
 LOGGER = logging.getLogger("pgsweep.output.web")
 # What `pgsweep agent` does.
 OURS = (LOGGER.name, "pgsweep.agent")
+LEVELS = ("debug", "info", "warning", "error")
 # uvicorn says by these what we say ourselves, or what only concerns its own life.
 QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
 
@@ -32,6 +35,8 @@ class JsonLines(logging.Formatter):
 
 def begin(level: str) -> None:
     """Send everything from this level on to stderr. uvicorn's warnings are included."""
+    if level not in LEVELS:
+        raise UsageError(f'"{level}" is no level of the log', f"Write one of {', '.join(LEVELS)}.")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in (*OURS, *QUIET):

@@ -1,6 +1,6 @@
 -- Partitioned tables with what happened to all their partitions.
 WITH RECURSIVE tree AS (
-    SELECT c.oid AS root, c.oid AS relid FROM pg_class c WHERE c.relkind = 'p' AND NOT c.relispartition
+    SELECT c.oid AS root, c.oid AS relid FROM pg_class c WHERE c.relkind = 'p' AND NOT c.relispartition AND c.relpersistence <> 't'
     UNION ALL
     SELECT t.root, i.inhrelid FROM tree t JOIN pg_inherits i ON i.inhparent = t.relid)
 SELECT r.oid AS relid, quote_ident(n.nspname) || '.' || quote_ident(r.relname) AS sql_name,

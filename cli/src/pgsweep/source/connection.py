@@ -167,7 +167,9 @@ class Connection:
     """A connection in which every statement commits itself."""
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
+        # what the server said meanwhile, and the SQLSTATE of each
         self.notices: list[str] = []
+        self.states: list[str] = []
         self._conn = self._open(_with_password(parameters))
 
     def __enter__(self: Own) -> Own:
@@ -208,6 +210,7 @@ class Connection:
     def _noticed(self, diagnostic: psycopg.errors.Diagnostic) -> None:
         parts = (diagnostic.message_primary, diagnostic.message_detail)
         self.notices.append("\n".join(part for part in parts if part))
+        self.states.append(diagnostic.sqlstate or "")
 
     def _execute(
         self, statement: str | sql.Composed, args: tuple[object, ...] = ()
@@ -227,6 +230,17 @@ class Connection:
         return errors.QueryError(exc.diag.message_primary or str(exc).strip())
 
 
+# A session that is kept for long is not ended while it works or waits for its turn, and the server
+# notices soon when its client has silently gone. Not every version has all of them.
+KEPT_SETTINGS = (
+    ("idle_session_timeout", "0"),
+    ("transaction_timeout", "0"),
+    ("tcp_keepalives_idle", "10"),
+    ("tcp_keepalives_interval", "5"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "20s"),
+)
+SET_IF_THERE = "SELECT set_config(name, %s, false) FROM pg_catalog.pg_settings WHERE name = %s"
 # An acting session never waits long for a lock, and ends with its client.
 CLIENT_CHECK = "client_connection_check_interval"
 ACTING_SETTINGS = (
@@ -239,7 +253,6 @@ ACTING_SETTINGS = (
     ("idle_in_transaction_session_timeout", "60s"),
     ("client_min_messages", "info"),
     ("exit_on_error", "off"),
-    (CLIENT_CHECK, "1s"),
 )
 
 
@@ -252,17 +265,17 @@ class ActingConnection(Connection):
     def prepare(self, settings: Sequence[tuple[str, str]]) -> None:
         """Set what the session goes by, whatever owners of databases and roles have set."""
         for name, value in (*ACTING_SETTINGS, *settings):
-            statement = sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value))
-            try:
-                self._execute(statement)
-            except errors.QueryError:
-                # 13 does not have it, nor have some systems.
-                if name != CLIENT_CHECK:
-                    raise
+            self._execute(sql.SQL("SET {} = {}").format(sql.Identifier(name), sql.Literal(value)))
+        for name, value in KEPT_SETTINGS:
+            self._execute(SET_IF_THERE, (value, name))
+        # Some systems cannot tell whether a client is there.
+        with suppress(errors.QueryError):
+            self._execute(SET_IF_THERE, ("1s", CLIENT_CHECK))
 
     def act(self, statement: str) -> list[str]:
         """Run a statement. Return what the server said meanwhile."""
         self.notices.clear()
+        self.states.clear()
         text = names.sendable(statement, _encoding(self._conn))
         with self._translated():
             self._conn.execute(text)
@@ -336,6 +349,12 @@ class ReadOnlyConnection(Connection):
             "dbname": dbname or self.dbname,
             "application_name": name,
         }
+
+    def stay(self) -> None:
+        """Let the server end the session only when the other side has gone."""
+        self.require_own_session()
+        for name, value in KEPT_SETTINGS:
+            self._execute(SET_IF_THERE, (value, name))
 
     def stay_light(self) -> None:
         """Cost the server little although the same is asked again and again.
