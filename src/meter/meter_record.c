@@ -181,7 +181,7 @@ meter_identify_run(RunRecord *run, bool committing)
 
 	if (meter_this.statement.active && meter_this.statement.full)
 		run->relid = committing ? relation_of_rewrite() : meter_this.statement.failed_relid;
-	else if (meter_this.statement.active && meter_this.statement.only_relid != InvalidOid)
+	else if (!committing && meter_this.statement.active && meter_this.statement.only_relid != InvalidOid)
 		run->relid = meter_this.statement.only_relid;
 	else
 		run->relid = meter_relation_of_transaction();

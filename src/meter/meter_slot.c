@@ -224,9 +224,12 @@ sample_delay(MeterWait wait)
 	/* VACUUM FULL never naps */
 	if (meter_slot->command == RUN_VACUUM_FULL)
 		meter_slot->delay_us = 0;
+	/* its leader tells the progress of all */
+	else if (meter_this.kind == PROCESS_PARALLEL)
+		meter_slot->delay_us = -1;
 	else if (param >= 0 && compat_delay_is_timed())
 		meter_slot->delay_us = meter_slot->params[param] / 1000;
-	else if (meter_this.kind == PROCESS_PARALLEL || meter_this.naps.unknown)
+	else if (meter_this.naps.unknown)
 		meter_slot->delay_us = -1;
 	else
 		meter_slot->delay_us = (int64) (Max(meter_this.naps.ms, 0) * 1000);

@@ -44,6 +44,9 @@
 #define COLD_SHARE			0.05
 #define COLD_PAGES			16	/* those of catalogs and of the map */
 
+/* of vacuum_cost_delay */
+#define MAX_COST_DELAY_MS	100
+
 /* a full page of an index takes no longer, of a processor */
 #define MOST_CPU_MS			0.1
 
@@ -72,6 +75,8 @@ typedef struct Pacer
 	bool		granted;		/* the governor has seen this run */
 	PacerSlot  *slot;
 	int			index;
+	int			leader;			/* the index of a parallel worker's leader,
+								 * our own if we are none (-1: it has gone) */
 	uint32		run;
 	CostDelayState cost_delay;
 
@@ -217,15 +222,32 @@ want_slow(Wanted *wanted, const Rates *limit)
 static bool
 leaders_grant(PacerGrant *grant)
 {
-	const PGPROC *leader = MyProc->lockGroupLeader;
-	int			index;
+	return pacer.kind == PACER_PARALLEL && !pacer.granted && pacer.leader >= 0 &&
+		budget_read_grant(pacer.leader, grant) && grant->paced &&
+		grant->run == pg_atomic_read_u32(&sweep_pacers[pacer.leader].run);
+}
 
-	if (pacer.kind != PACER_PARALLEL || pacer.granted || leader == NULL)
+/*
+ * Is this vacuum steered by somebody?  A parallel one is so as a whole: each of
+ * its processes has the same part of the rate, whenever it began.
+ */
+static bool
+is_steered(Steer *steer, TimestampTz now)
+{
+	PacerSlot  *slot;
+	double		processes;
+
+	if (pacer.leader < 0 || !budget_read_steer(pacer.leader, steer))
 		return false;
-	index = compat_proc_backend_index(leader);
-	return index >= 0 && index < shmem_meter_count() &&
-		budget_read_grant(index, grant) && grant->paced &&
-		grant->run == pg_atomic_read_u32(&sweep_pacers[index].run);
+	slot = &sweep_pacers[pacer.leader];
+	if (steer->mode == STEER_NONE || steer->run != pg_atomic_read_u32(&slot->run) ||
+		(steer->until != 0 && now >= steer->until))
+		return false;
+	processes = 1.0 + pg_atomic_read_u32(&slot->parallel_workers);
+	steer->limit.read /= processes;
+	steer->limit.write /= processes;
+	steer->limit.total /= processes;
+	return true;
 }
 
 /* Slow until the governor has seen it?  It will, between two ticks. */
@@ -355,8 +377,7 @@ find_wanted(TimestampTz now)
 	if (wanted.mode == PACER_PACE && wanted.target.total <= 0 && pacer.head.adaptive &&
 		pacer.yields != PACER_YIELDS && now - pacer.began_at < UNSEEN_US && does_yield())
 		wanted.target.total = ungranted_rate(now);
-	if (budget_read_steer(pacer.index, &steer) && steer.mode != STEER_NONE &&
-		steer.run == pacer.run && (steer.until == 0 || now < steer.until))
+	if (is_steered(&steer, now))
 	{
 		if (steer.mode == STEER_HURRY)
 			wanted.mode = PACER_HURRY;
@@ -386,10 +407,14 @@ restore(bool at_end)
 		compat_cost_limit() = pacer.original_limit;
 	if (pacer.activated && VacuumCostActive)
 	{
-		VacuumCostActive = !at_end && pacer.original_delay > 0 && !is_failsafe();
+		/* a core worker's ANALYZE may follow, with the same costs */
+		VacuumCostActive = (!at_end || pacer.kind == PACER_CORE) && pacer.original_delay > 0 && !is_failsafe();
 		VacuumCostBalance = 0;
+		/* else our own change would be taken for VACUUM's */
+		pacer.seen_active = VacuumCostActive;
 	}
 	pacer.steers = pacer.activated = false;
+	pg_atomic_write_u32(&pacer.slot->original_limit, 0);
 }
 
 /*
@@ -404,6 +429,24 @@ take_over(void)
 	if (!pacer.steers || compat_cost_limit() != pacer.limit)
 		pacer.original_limit = compat_cost_limit();
 	pacer.steers = true;
+	pg_atomic_write_u32(&pacer.slot->original_delay, (uint32) (pacer.original_delay * 1000));
+	pg_atomic_write_u32(&pacer.slot->original_limit, (uint32) pacer.original_limit);
+}
+
+/*
+ * In 15 a parallel worker's settings are copies of its leader's, which may be
+ * those of the leader's pacer.
+ */
+static void
+take_originals_of_leader(void)
+{
+	PacerSlot  *slot = &sweep_pacers[pacer.leader];
+	uint32		limit = pg_atomic_read_u32(&slot->original_limit);
+
+	if (!COMPAT_COSTS_ARE_SETTINGS || limit == 0)
+		return;
+	compat_cost_limit() = (int) limit;
+	compat_cost_delay() = pg_atomic_read_u32(&slot->original_delay) / 1000.0;
 }
 
 /*
@@ -496,7 +539,8 @@ pacer_tick(TimestampTz now, int interval_ms)
 	if (!measure(now, &tick))
 		return;
 	meter_read_costs(&costs);
-	means.tick_ms = interval_ms;
+	/* a parallel worker of 15 refuses a longer nap than a setting may ask for */
+	means.tick_ms = COMPAT_COSTS_ARE_SETTINGS ? Min(interval_ms, 4 * MAX_COST_DELAY_MS) : interval_ms;
 	means.page = costs.page_hit + costs.page_miss + costs.page_dirty;
 	means.most.read = (double) BLCKSZ / Max(costs.page_miss, 1);
 	means.most.write = means.most.wal = (double) BLCKSZ / Max(costs.page_dirty, 1);
@@ -566,6 +610,21 @@ pacer_failsafe(void)
 	pacer.failsafe = true;
 }
 
+static void
+join_leader(void)
+{
+	const PGPROC *leader = MyProc->lockGroupLeader;
+
+	pacer.leader = leader != NULL ? compat_proc_backend_index(leader) : -1;
+	if (pacer.leader < 0 || pacer.leader >= shmem_meter_count())
+	{
+		pacer.leader = -1;
+		return;
+	}
+	pg_atomic_fetch_add_u32(&sweep_pacers[pacer.leader].parallel_workers, 1);
+	take_originals_of_leader();
+}
+
 void
 pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, double pace, bool keeps_costs)
 {
@@ -576,8 +635,10 @@ pacer_begin(PacerKind kind, PacerCan can, PacerYields yields, double pace, bool 
 	pacer.kind = kind;
 	pacer.keeps_costs = keeps_costs;
 	pacer.yields = yields;
-	pacer.index = compat_backend_index();
+	pacer.index = pacer.leader = compat_backend_index();
 	pacer.slot = slot;
+	if (kind == PACER_PARALLEL)
+		join_leader();
 	pacer.failsafe = pacer.seen_active = pacer.granted = false;
 	cost_delay_begin(&pacer.cost_delay);
 	pacer.began_at = pacer.at = GetCurrentTimestamp();
@@ -646,6 +707,8 @@ pacer_end(void)
 	tell_moved();
 	restore(true);
 	pacer.running = false;
+	if (pacer.kind == PACER_PARALLEL && pacer.leader >= 0)
+		pg_atomic_fetch_sub_u32(&sweep_pacers[pacer.leader].parallel_workers, 1);
 	pg_atomic_write_u32(&pacer.slot->run, pacer.run + 1);
 	budget_set_applied(pacer.index, &nothing);
 	meter_slot_busy = 0;

@@ -239,8 +239,9 @@ gather(CostDelayState *state, const double *target, const CostDelayTick *tick, c
 	pending->used.wal += tick->used.wal;
 	pending->used.cpu += tick->used.cpu;
 	state->pending_sleep += state->sleep * tick->credits;
-	if (pending->credits < JUDGE_PAGES * means->page &&
-		(pending->credits <= 0 || pending->dt_ms < JUDGE_MS))
+	/* with all of vacuum_cost_page_* at 0 there are never any */
+	if (pending->credits <= 0 ||
+		(pending->credits < JUDGE_PAGES * means->page && pending->dt_ms < JUDGE_MS))
 		return;
 
 	to_bytes(&pending->used, bytes);

@@ -66,11 +66,13 @@
 #define COMPAT_CORE_CAN_BE_STEERED	false
 #endif
 
-/* 16 tells of the failsafe. */
+/* 16 tells of the failsafe.  Its cost variables are no settings any more. */
 #if PG_VERSION_NUM >= 160000
 #define COMPAT_FAILSAFE_IS_TOLD		true
+#define COMPAT_COSTS_ARE_SETTINGS	false
 #else
 #define COMPAT_FAILSAFE_IS_TOLD		false
+#define COMPAT_COSTS_ARE_SETTINGS	true
 #endif
 
 /*

@@ -15,6 +15,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -22,6 +23,7 @@
 #include "storage/smgr.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
+#include "utils/relcache.h"
 #include "utils/resowner.h"
 
 Relation
@@ -46,10 +48,21 @@ peek_open(Oid relid)
 	return rel;
 }
 
+/*
+ * A survey may look at all tables and indexes of a database.  So what is known
+ * of them is not kept, unless it is used beside.  What this transaction has
+ * made or written anew stays known.
+ */
 void
 peek_close(Relation rel)
 {
-	relation_close(rel, AccessShareLock);
+	Oid			relid = RelationGetRelid(rel);
+	bool		used = rel->rd_refcnt > 1 || IsCatalogRelationOid(relid);
+
+	relation_close(rel, NoLock);
+	if (!used)
+		RelationCacheInvalidateEntry(relid);
+	UnlockRelationOid(relid, AccessShareLock);
 }
 
 bool

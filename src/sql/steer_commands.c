@@ -72,7 +72,10 @@ check_can(const MeterSlot *slot, PacerCan can)
 				 errhint("Set \"autovacuum_vacuum_cost_limit\", or cancel it with sweep.cancel().")));
 }
 
-/* The index of that vacuum's slots.  -1 and a WARNING if there is none. */
+/*
+ * The index of that vacuum's slots.  -1 and a WARNING if there is none.  A
+ * parallel worker stands for its leader.
+ */
 static int
 find_steerable(int pid, MeterSlot *slot, uint32 *run)
 {
@@ -80,6 +83,8 @@ find_steerable(int pid, MeterSlot *slot, uint32 *run)
 
 	check_governor();
 	index = running_find(pid, slot);
+	if (index >= 0 && slot->leader_pid != 0)
+		index = running_find(slot->leader_pid, slot);
 	if (index >= 0)
 		*run = pg_atomic_read_u32(&sweep_pacers[index].run);
 	if (index < 0 || (*run & 1) == 0)
@@ -97,32 +102,13 @@ find_steerable(int pid, MeterSlot *slot, uint32 *run)
 	return index;
 }
 
-/* A parallel vacuum is steered by its leader, and its workers with it. */
 static void
-set_steer(int pid, int index, uint32 run, Steer steer)
+set_steer(int index, uint32 run, Steer steer)
 {
-	int			others = 0;
-	MeterSlot  *slot = palloc(sizeof(MeterSlot));
-	int		   *members = palloc(sizeof(int) * shmem_meter_count());
-
-	for (int i = 0; i < shmem_meter_count(); i++)
-	{
-		if (i != index && meter_read(i, slot) && slot->leader_pid == pid)
-			members[others++] = i;
-	}
 	steer.by_pid = MyProcPid;
-	steer.limit.read /= others + 1;
-	steer.limit.write /= others + 1;
-	steer.limit.total /= others + 1;
-
-	LWLockAcquire(shmem_lock(LOCK_STEER), LW_EXCLUSIVE);
 	steer.run = run;
+	LWLockAcquire(shmem_lock(LOCK_STEER), LW_EXCLUSIVE);
 	budget_set_steer(index, &steer);
-	for (int i = 0; i < others; i++)
-	{
-		steer.run = pg_atomic_read_u32(&sweep_pacers[members[i]].run);
-		budget_set_steer(members[i], &steer);
-	}
 	LWLockRelease(shmem_lock(LOCK_STEER));
 	shmem_wake_governor();
 }
@@ -215,7 +201,7 @@ sweep_slow_0_1(PG_FUNCTION_ARGS)
 		steer.limit.write = write * RATES_MB;
 	if (read >= PAUSE_MB_S)
 		steer.limit.read = read * RATES_MB;
-	set_steer(pid, index, run, steer);
+	set_steer(index, run, steer);
 	audit_vacuum("slow", &slot, limits_text(&steer));
 	PG_RETURN_BOOL(true);
 }
@@ -234,7 +220,7 @@ sweep_hurry_0_1(PG_FUNCTION_ARGS)
 	index = find_steerable(pid, &slot, &run);
 	if (index < 0)
 		PG_RETURN_BOOL(false);
-	set_steer(pid, index, run, steer);
+	set_steer(index, run, steer);
 	audit_vacuum("hurry", &slot, NULL);
 	PG_RETURN_BOOL(true);
 }
@@ -256,7 +242,7 @@ sweep_release_0_1(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(false);
 	if (!budget_read_steer(index, &before) || before.run != run || before.mode == STEER_NONE)
 		PG_RETURN_BOOL(false);
-	set_steer(pid, index, run, steer);
+	set_steer(index, run, steer);
 	audit_vacuum("release", &slot, NULL);
 	PG_RETURN_BOOL(true);
 }

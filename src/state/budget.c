@@ -63,6 +63,9 @@ budget_initialize(void)
 		pg_atomic_init_u32(&slot->can, PACER_CAN);
 		pg_atomic_init_u32(&slot->yields, PACER_YIELDS);
 		pg_atomic_init_u32(&slot->pace_kb, 0);
+		pg_atomic_init_u32(&slot->original_limit, 0);
+		pg_atomic_init_u32(&slot->original_delay, 0);
+		pg_atomic_init_u32(&slot->parallel_workers, 0);
 		for (int j = 0; j < PACER_ENDED; j++)
 			pg_atomic_init_u64(&slot->ended[j], 0);
 		pg_atomic_init_u32(&slot->applied_change, 0);

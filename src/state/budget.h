@@ -187,7 +187,8 @@ typedef struct PacerSlot
 	PacerGrant	grant;
 
 	/*
-	 * writers: sweep.slow() and its like, and the governor, under LOCK_STEER
+	 * writers: sweep.slow() and its like, and the governor, under LOCK_STEER.
+	 * That of a leader is for its parallel workers, too, all together.
 	 */
 	pg_atomic_uint32 steer_change;
 	Steer		steer;
@@ -201,6 +202,15 @@ typedef struct PacerSlot
 								 * PACE_OF_USERS_KB */
 	pg_atomic_uint64 ended[PACER_ENDED];	/* bytes that own runs moved which
 											 * have ended, all there ever were */
+	pg_atomic_uint32 original_limit;	/* the cost settings that its pacer
+										 * has replaced (0: none), and the
+										 * delay in us */
+	pg_atomic_uint32 original_delay;
+
+	/* writers: its parallel workers, each adds itself and takes itself off */
+	pg_atomic_uint32 parallel_workers;
+
+	/* writer: that process */
 	pg_atomic_uint32 applied_change;
 	PacerApplied applied;
 } PacerSlot;

@@ -431,6 +431,7 @@ decisions_set_back(int64 us)
 		clock_move(&d->memory.catch_up_after, us);
 		clock_move(&d->memory.follows_until, us);
 		clock_move(&d->memory.analyze_after, us);
+		clock_move(&d->memory.truncate_after, us);
 	}
 	LWLockRelease(shmem_lock(LOCK_DECISIONS));
 }

@@ -68,6 +68,8 @@ typedef struct TableMemory
 								 * whole */
 	bool		needs_cleanup;	/* it has some of those to which it adds new
 								 * rows */
+	bool		pending_lists;	/* it has indexes that keep new rows' entries
+								 * aside (GIN) */
 
 	/* at the last vacuum by pg_sweep */
 	bool		vacuumed;		/* there was one */
@@ -90,6 +92,8 @@ typedef struct TableMemory
 	int			took_ms;		/* how long the last insert vacuum took (at
 								 * most 10 s) */
 	TimestampTz analyze_after;	/* own ANALYZE may come again then */
+	TimestampTz truncate_after; /* where others have locks on it, the file may
+								 * be truncated again then */
 	uint8		lost;			/* vacuums in a row that were given up for
 								 * somebody who wanted the table */
 	uint8		lost_in_indexes;	/* vacuums in a row that failed or were

@@ -125,7 +125,7 @@ run_cost(const RunCounters *used, const RunCosts *costs)
 static inline int64
 run_delay_sampled(uint32 in_delay, uint32 samples, int64 elapsed_us)
 {
-	return samples < RUN_DELAY_SAMPLES ? -1 : elapsed_us * in_delay / samples;
+	return samples < RUN_DELAY_SAMPLES ? -1 : (int64) ((double) elapsed_us * in_delay / samples);
 }
 
 /* Adds to a reason.  Where there is no room for both, the old text is cut. */

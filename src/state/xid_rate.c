@@ -15,7 +15,7 @@
 #include "shmem.h"
 
 #define SAMPLE_INTERVAL_MS	60000
-#define RATE_AFTER_S		2	/* seconds: less gives no rate */
+#define RATE_AFTER_MS		2000	/* less gives no rate */
 
 static TimestampTz next_sample = 0; /* launcher */
 
@@ -66,7 +66,7 @@ xid_rate_measure(XidRate *rate, uint64 next_member)
 
 	rate->since = oldest.at;
 	rate->seconds = (double) (clock_now() - oldest.at) / USECS_PER_SEC;
-	if (oldest.at == 0 || rate->seconds < RATE_AFTER_S)
+	if (oldest.at == 0 || clock_now() < clock_after(oldest.at, RATE_AFTER_MS))
 		return false;
 	rate->xids = U64FromFullTransactionId(ReadNextFullTransactionId()) - oldest.next_xid;
 	rate->mxids = ReadNextMultiXactId() - oldest.next_mxid;

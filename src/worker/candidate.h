@@ -67,6 +67,7 @@ typedef struct CandidateRules
 								 * TOAST table the one it belongs to */
 	ThresholdSettings settings;
 	bool		enabled;		/* by autovacuum_enabled or sweep.set() */
+	bool		index_cleanup;	/* vacuum_index_cleanup is on or off */
 	int32		xid_limit;		/* at which core vacuums it in any case */
 	int32		mxid_limit;
 } CandidateRules;

@@ -53,17 +53,26 @@ typedef struct ToastOwner
 	const TableSettings *own;
 } ToastOwner;
 
-static AutoVacOpts *
-read_options(HeapTuple tuple, TupleDesc desc, bool *user_catalog)
+/* Storage parameters beside those for autovacuum. */
+typedef struct OtherOptions
 {
-	bytea	   *options = extractRelOptions(tuple, desc, NULL);
+	bool		user_catalog;
+	bool		index_cleanup;	/* see CandidateRules */
+} OtherOptions;
+
+static AutoVacOpts *
+read_options(HeapTuple tuple, TupleDesc desc, OtherOptions *others)
+{
+	StdRdOptions *options = (StdRdOptions *) extractRelOptions(tuple, desc, NULL);
 	AutoVacOpts *opts;
 
-	*user_catalog = options != NULL && ((StdRdOptions *) options)->user_catalog_table;
+	memset(others, 0, sizeof(*others));
 	if (options == NULL)
 		return NULL;
+	others->user_catalog = options->user_catalog_table;
+	others->index_cleanup = options->vacuum_index_cleanup != STDRD_OPTION_VACUUM_INDEX_CLEANUP_AUTO;
 	opts = palloc(sizeof(AutoVacOpts));
-	memcpy(opts, &((StdRdOptions *) options)->autovacuum, sizeof(AutoVacOpts));
+	memcpy(opts, &options->autovacuum, sizeof(AutoVacOpts));
 	pfree(options);
 	return opts;
 }
@@ -147,7 +156,7 @@ name_schema(Candidate *c, Oid namespace)
 
 /* Takes what pg_class says. */
 static void
-fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
+fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, const OtherOptions *others)
 {
 	name_schema(c, form->relnamespace);
 	strlcpy(c->row.relname, NameStr(form->relname), NAMEDATALEN);
@@ -155,7 +164,8 @@ fill(Candidate *c, Form_pg_class form, AutoVacOpts *opts, bool user_catalog)
 	c->key.relid = form->oid;
 	c->row.lane = lane_of(form->oid, c->row.schemaname);
 	c->row.relkind = form->relkind;
-	c->row.catalog_horizon = IsCatalogRelationOid(form->oid) || user_catalog;
+	c->row.catalog_horizon = IsCatalogRelationOid(form->oid) || others->user_catalog;
+	c->rules.index_cleanup = others->index_cleanup;
 	c->row.temporary = form->relpersistence == RELPERSISTENCE_TEMP;
 	c->rules.opts = opts;
 	c->rules.settings = candidate_thresholds(&c->rules, rules_thresholds(c->row.lane == LANE_CATALOG));
@@ -299,7 +309,7 @@ static void
 read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 {
 	Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-	bool		user_catalog;
+	OtherOptions others;
 	AutoVacOpts *opts;
 	const TableSettings *own = table_settings_find(pass->settings, form);
 	Candidate  *c;
@@ -309,7 +319,7 @@ read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 
 	c = palloc0(sizeof(Candidate));
 	c->rules.settings_of = form->oid;
-	opts = read_options(tuple, desc, &user_catalog);
+	opts = read_options(tuple, desc, &others);
 	if (OidIsValid(form->reltoastrelid))
 		note_toast_owner(pass, form, opts, own);
 	if (form->relkind == RELKIND_TOASTVALUE)
@@ -324,7 +334,7 @@ read_row(ReadPass *pass, HeapTuple tuple, TupleDesc desc)
 		c->rules.settings_of = owner->relid;
 	}
 	c->rules.own = own;
-	fill(c, form, opts, user_catalog);
+	fill(c, form, opts, &others);
 	if (!count(c) && !has_its_turn(pass, c))
 		return;
 	candidate_weigh(c, &pass->w);
@@ -408,12 +418,12 @@ static void
 inherit(Candidate *c, Relation rel, const char *relname)
 {
 	HeapTuple	tuple = toast_owner_find(c->key.relid, relname);
-	bool		user_catalog;
+	OtherOptions others;
 
 	if (tuple == NULL)
 		return;
 	c->rules.settings_of = ((Form_pg_class) GETSTRUCT(tuple))->oid;
-	c->rules.opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
+	c->rules.opts = read_options(tuple, RelationGetDescr(rel), &others);
 	ReleaseSysCache(tuple);
 }
 
@@ -427,7 +437,7 @@ read_one(DecisionKey key, Relation rel, DatabaseSettings *settings)
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(key.relid));
 	Form_pg_class form;
 	Candidate  *c = NULL;
-	bool		user_catalog;
+	OtherOptions others;
 	AutoVacOpts *opts;
 
 	if (!HeapTupleIsValid(tuple))
@@ -443,8 +453,8 @@ read_one(DecisionKey key, Relation rel, DatabaseSettings *settings)
 		if (form->relkind == RELKIND_TOASTVALUE)
 			inherit(c, rel, NameStr(form->relname));
 		c->rules.own = table_settings_by_oid(settings, c->rules.settings_of);
-		opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
-		fill(c, form, opts ? opts : c->rules.opts, user_catalog);
+		opts = read_options(tuple, RelationGetDescr(rel), &others);
+		fill(c, form, opts ? opts : c->rules.opts, &others);
 		if (!count(c) && !c->counters.unknown)
 			c = NULL;
 	}
@@ -533,15 +543,15 @@ read_again(Candidate *c, bool first)
 	if (found)
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-		bool		user_catalog;
-		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel), &user_catalog);
+		OtherOptions others;
+		AutoVacOpts *opts = read_options(tuple, RelationGetDescr(rel), &others);
 
 		if (first && form->relkind == RELKIND_TOASTVALUE)
 			inherit(c, rel, NameStr(form->relname));
 		if (opts == NULL && form->relkind == RELKIND_TOASTVALUE)
 			opts = c->rules.opts;
 		read_own_again(c);
-		fill(c, form, opts, user_catalog);
+		fill(c, form, opts, &others);
 		ReleaseSysCache(tuple);
 	}
 	table_close(rel, AccessShareLock);

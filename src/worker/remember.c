@@ -44,6 +44,7 @@
 														 * table */
 #define TOOK_LIMIT_MS			(10 * 1000)
 #define CATCH_UP_BACKOFF_MS		(10 * 60 * 1000)
+#define TRUNCATE_AGAIN_MS		(60 * 60 * 1000)
 #define RELOAD_US				50	/* of a session, about */
 #define STAYED_OLD_DISTANCE		100 /* times what it took */
 
@@ -289,7 +290,10 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 		.page_dirty = run->costs.page_dirty,
 	};
 
-	m->cleaned_at = verdict->options.keep_indexes ? candidate_cleaned_at(before) : before->counters.inserted;
+	m->cleaned_at = verdict->options.keep_indexes && !verdict->pending_lists ? candidate_cleaned_at(before) :
+		before->counters.inserted;
+	if (verdict->waits_to_truncate)
+		m->truncate_after = clock_after(clock_now(), TRUNCATE_AGAIN_MS);
 	m->vacuumed = true;
 	m->inserted = before->counters.inserted;
 	m->changed = before->counters.changed;

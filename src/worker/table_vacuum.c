@@ -29,6 +29,7 @@
 #include "state/worker_slot.h"
 #include "worker/candidates.h"
 #include "worker/parallel_indexes.h"
+#include "worker/pending_lists.h"
 #include "worker/remember.h"
 #include "worker/statement.h"
 #include "worker/table_run.h"
@@ -140,11 +141,15 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	MemoryContext context = CurrentMemoryContext;
 
 	/*
-	 * VACUUM would wait up to 5 s for the lock that cuts the file, while it
-	 * holds its own.
+	 * Where others have locks VACUUM tries for 5 s to get the one by which it
+	 * truncates the file, and holds its own meanwhile.  So that is not done
+	 * at each vacuum of a busy table.
 	 */
 	if (verdict->requested_by == NULL && statement_must_wait(c->key.relid, AccessExclusiveLock))
-		done.options.keep_size = true;
+	{
+		done.waits_to_truncate = clock_now() >= c->memory.truncate_after;
+		done.options.keep_size |= !done.waits_to_truncate;
+	}
 	done.options.parallel = parallel_indexes_workers(c, &done.options);
 	describe_reason(c, verdict, reason);
 	worker_slot_vacuums(dead_ratio(c), table_memory_is_patient(&c->memory));
@@ -173,6 +178,7 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 		return RUN_DONE;		/* the table was dropped meanwhile */
 	oldest_moved = has_moved_oldest(&before, c) || oldest_moved;
 	MemoryContextSwitchTo(context);
+	done.pending_lists = done.pending_lists && recorded && run.outcome == RUN_DONE && pending_lists_empty(c);
 	if (!recorded)
 		table_run_record_unbegun(c, RUN_VACUUM, reason, began, sqlstate, &run);
 	remember_run(c, &before, &done, &run, &moment);

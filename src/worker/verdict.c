@@ -142,14 +142,15 @@ keeps_size(const Candidate *c)
 }
 
 /*
- * How is the table vacuumed?  Indexes that are
- * read whole at every cleanup are left out as well.  If some index needs a
- * cleanup, that is so only until core would have come by.
+ * How is the table vacuumed?  For new rows, indexes that are read whole at
+ * every cleanup are left out.  If some index needs a cleanup, that is so only
+ * until core would have come by, and so it is with pending lists.
  */
 static void
 plan(const Candidate *c, Verdict *v)
 {
 	const TableMemory *m = &c->memory;
+	bool		is_to_clean = (double) (c->counters.inserted - candidate_cleaned_at(c)) > c->weight.core_insert;
 
 	v->catch_up = c->weight.age_due;
 	v->min_age = c->weight.age_due ? (int) freeze_ahead_min_age(c->rules.xid_limit) : 0;
@@ -174,14 +175,17 @@ plan(const Candidate *c, Verdict *v)
 	 * VACUUM leaves indexes out while few pages have dead items, and reads
 	 * these pages again each time.  Once it has read as many as the indexes
 	 * have, the indexes are vacuumed.  So they are where scans of them are
-	 * why the table is due.
+	 * why the table is due.  What the table's owner has set holds.
 	 */
+	if (c->rules.index_cleanup)
+		return;
 	v->options.all_indexes = !v->options.keep_indexes &&
 		(c->weight.due == DUE_LOST_READS ||
 		 (candidate_is_due_by_inserts(c) && m->counted_vacuums >= 0 &&
 		  m->read_again > 0 && m->read_again >= m->index_pages));
 	v->options.keep_indexes |= !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
-		(!m->needs_cleanup || (double) (c->counters.inserted - candidate_cleaned_at(c)) <= c->weight.core_insert);
+		(!m->needs_cleanup || !is_to_clean);
+	v->pending_lists = v->options.keep_indexes && m->pending_lists && is_to_clean;
 }
 
 Verdict

@@ -27,6 +27,8 @@ typedef struct Verdict
 								 * bytes/s, or PACE_OF_USERS (0: it does not
 								 * matter) */
 	StatementOptions options;
+	bool		pending_lists;	/* those of its indexes are emptied afterwards */
+	bool		waits_to_truncate;	/* it may have to wait for the lock */
 
 	bool		gave_up;		/* the vacuum gave up at a page that others
 								 * had pinned */

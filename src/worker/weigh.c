@@ -39,14 +39,20 @@
 #include "state/carried.h"
 #include "state/decision_expiry.h"
 #include "state/trial.h"
+#include "state/xid_rate.h"
 #include "worker/insert_rules.h"
 #include "worker/turn.h"
 
 /* A count of the map is good until this share of the table has changed. */
 #define COUNT_AGAIN			0.05
 
-/* A table is quiet if no more of its rows have changed since its last vacuum. */
+/*
+ * A table is quiet if no more of its rows have changed since its last vacuum,
+ * and if that was so many ids ago, as a share of the limit.  Right after a
+ * vacuum nothing has changed in any table.
+ */
 #define QUIET_SHARE			0.01
+#define QUIET_IDS			0.05
 
 static TimestampTz
 last_looked_at(void)
@@ -61,6 +67,14 @@ last_looked_at(void)
 	}
 	LWLockRelease(shmem_lock(LOCK_DATABASES));
 	return at;
+}
+
+static double
+ids_in_a_microsecond(void)
+{
+	XidRate		rate;
+
+	return xid_rate_measure(&rate, 0) ? (double) rate.xids / (rate.seconds * USECS_PER_SEC) : 0;
 }
 
 static bool by_worker = false;
@@ -97,6 +111,7 @@ weighing_begin(Weighing *w)
 	for (int catalog = 0; catalog < 2; catalog++)
 		w->horizon_age[catalog] = age_of_horizon(catalog);
 	w->mxid_horizon_age = (int32) (ReadNextMultiXactId() - GetOldestMultiXactId());
+	w->ids_us = ids_in_a_microsecond();
 	w->lossy_count = worth_tables_due(MyDatabaseId, w->lossy);
 	w->carried = carried_is_known(MyDatabaseId, db ? db->stat_reset_timestamp : 0);
 }
@@ -125,12 +140,10 @@ pages_of(Oid index)
 /*
  * Notes what the cleanup of an index without dead entries does.
  *
- * GiST and SP-GiST are read whole in search of empty pages, of which there
- * are none.  GIN's pending list is emptied until nothing is left, however
- * fast rows come in: only an autovacuum worker may stop at what was there
- * when it began (ginInsertCleanup's full_clean).  So that is not done at each
- * vacuum, but as often as autovacuum would.  BRIN adds the new rows' ranges.
- * Of an access method that is not core's nothing is known.
+ * GiST, SP-GiST and GIN are read whole in search of empty pages, of which
+ * there are none.  GIN's pending list is emptied, for which no VACUUM is needed
+ * (pending_lists.c).  BRIN adds the new rows' ranges.  Of an access method that
+ * is not core's nothing is known.
  */
 static void
 note_cleanup(TableMemory *m, Oid index)
@@ -148,7 +161,9 @@ note_cleanup(TableMemory *m, Oid index)
 		return;
 	if (am != BRIN_AM_OID)
 		m->whole_cleanup = true;
-	if (am != GIST_AM_OID && am != SPGIST_AM_OID)
+	if (am == GIN_AM_OID)
+		m->pending_lists = true;
+	else if (am != GIST_AM_OID && am != SPGIST_AM_OID)
 		m->needs_cleanup = true;
 }
 
@@ -216,7 +231,7 @@ look_at_map(Relation rel, void *arg)
 	m->cold_pages = c->trial.on ? 0 :
 		m->unfrozen_pages - residency_of_unfrozen(rel, m->pages, m->unfrozen_pages);
 
-	m->whole_cleanup = m->needs_cleanup = false;
+	m->whole_cleanup = m->needs_cleanup = m->pending_lists = false;
 	m->index_pages = 0;
 	indexes = RelationGetIndexList(rel);
 	foreach(lc, indexes)
@@ -317,6 +332,17 @@ compute_score(Candidate *c)
 	c->weight.score = score_compute(&in);
 }
 
+/* Do its rows hardly change? */
+static bool
+is_quiet(const Candidate *c, const Weighing *w)
+{
+	TimestampTz vacuumed_at = c->counters.vacuumed_at != 0 ? clock_at(c->counters.vacuumed_at) : 0;
+	TimestampTz since = Max(vacuumed_at, w->history_begins);
+
+	return (double) (c->counters.dead + c->counters.ins) <= QUIET_SHARE * Max(c->row.reltuples, 0) &&
+		w->ids_us * (double) (w->now - since) >= QUIET_IDS * c->rules.xid_limit;
+}
+
 /*
  * Is it to be frozen ahead of autovacuum?  One that changes comes later: its
  * rows are frozen in vain if they change again.  Nor is one early where
@@ -330,8 +356,7 @@ weigh_age(Candidate *c, const Weighing *w)
 	FreezeAge	mxid = {c->row.mxid_age, c->rules.mxid_limit, w->mxid_horizon_age};
 
 	c->weight.quiet = c->row.lane != LANE_CATALOG && !standbys_can_conflict() &&
-		table_switch(c->rules.own, TABLE_EAGER_FREEZE, sweep_eager_freeze) &&
-		(double) (c->counters.dead + c->counters.ins) <= QUIET_SHARE * Max(c->row.reltuples, 0);
+		table_switch(c->rules.own, TABLE_EAGER_FREEZE, sweep_eager_freeze) && is_quiet(c, w);
 	/* one that is frozen costs next to nothing, whenever that is */
 	c->weight.freeze_share = freeze_ahead_share(c->key.relid, c->weight.quiet && !c->memory.frozen);
 	/* what the settings leave unfrozen stays as old; core bounds them so, too */

@@ -20,6 +20,8 @@ typedef struct Weighing
 	int64		horizon_age[2]; /* of tables, of catalogs: no vacuum makes
 								 * anything younger */
 	int64		mxid_horizon_age;	/* the same of multixacts */
+	double		ids_us;			/* transaction ids used in a microsecond (0:
+								 * not known yet) */
 	int			lossy_count;	/* tables whose index scans have lost much */
 	WorthDue	lossy[WORTH_TABLES_LIMIT];
 } Weighing;

@@ -228,6 +228,34 @@ cmp_ok($mb_s, '<', 6, "together with their leader they keep the limit of 4 MB/s 
 cmp_ok($mb_s, '>', 1.5, 'and use it');
 reload_with($node, 'sweep.steer' => 'none', 'sweep.write_limit' => 0);
 
+# ---- and so do workers that begin after it was steered
+
+sql($node, 'DELETE FROM parallel WHERE a % 3 = 1; CHECKPOINT');
+# a page that it has to wait for, after all that it has to do in the table
+my $pinning = session($node);
+$pinning->query_safe("BEGIN; DECLARE c CURSOR FOR SELECT * FROM parallel WHERE a = 399998; FETCH 1 FROM c");
+$manual->query_until(qr/started/, "\\echo started\nSET vacuum_cost_delay = 0;\nVACUUM (FREEZE, PARALLEL 2) parallel;\nSET vacuum_cost_delay = '2ms';\n");
+$pid = pid_of('parallel');
+# naps that we switch on and off are not the server's failsafe, which switches them off, too
+for my $how ("slow($pid, 3)", "release($pid)")
+{
+	my $now = sql($node, 'SELECT now()');
+
+	is($session->query_safe("SELECT sweep.$how"), 't', $how);
+	poll_ok($node, "SELECT count(*) >= 3 FROM sweep.governor WHERE at > '$now'", '... and it has looked at that');
+}
+is($session->query_safe("SELECT sweep.slow($pid, 3)"), 't', 'it can be slowed again');
+$pinning->query_safe('COMMIT');
+my $worker;
+($worker, $at, $dirtied) = split /\|/, poll_value($node, q{SELECT w.pid, clock_timestamp(), l.blks_dirtied FROM sweep.progress l JOIN sweep.progress w ON w.leader_pid = l.pid}
+	  . q{ WHERE l.relname = 'parallel' LIMIT 1});
+poll_ok($node, "SELECT limited_by = 'sweep.slow()' FROM sweep.progress WHERE pid = $worker", 'its worker is slowed as well');
+is($session->query_safe("SELECT sweep.slow($worker, 3)"), 't', 'who names a worker means all of the vacuum');
+poll_ok($node, q{SELECT count(*) = 2 FROM sweep.runs WHERE relname = 'parallel' AND outcome = 'done'}, 'it ends');
+$mb_s = sql($node, "SELECT (blks_dirtied - $dirtied) / 128.0 / EXTRACT(epoch FROM ended_at - '$at') FROM sweep.runs WHERE relname = 'parallel' ORDER BY run_id DESC LIMIT 1");
+cmp_ok($mb_s, '<', 4.5, "together they keep to 3 MB/s ($mb_s)");
+$pinning->quit;
+
 # ---- off
 
 $manual->query_until(qr/started/, "\\echo started\nVACUUM fails;\n");
