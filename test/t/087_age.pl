@@ -105,5 +105,18 @@ $node->safe_psql('postgres', "CALL burn($age)");
 poll_ok($node, "SELECT count(*) = 2 $runs", 'near the limit it waits no longer', timeout => 60);
 cmp_ok(sql($node, q{SELECT age(relfrozenxid) FROM pg_class WHERE relname = 'near'}), '<', 0.5 * $limit, '... and is frozen');
 
+# ---- right after a vacuum nothing has changed in any table, but that does not make it one that is frozen early
+
+$age = int(0.45 * $limit);
+my $changing = q{FROM sweep.runs WHERE relname LIKE 'changing%' AND started_by = 'sweep' AND reason LIKE 'age%'};
+sql($node, "CREATE TABLE changing_$_ AS SELECT i, 0 AS n FROM generate_series(1, 3000) i") for 1 .. 6;
+sql($node, "ALTER TABLE changing_$_ SET (autovacuum_vacuum_insert_threshold = 100000)") for 1 .. 6;
+$node->safe_psql('postgres', "CALL burn($age)");
+sql($node, "UPDATE changing_$_ SET n = 1 WHERE i % 10 = 0; VACUUM changing_$_; SELECT pg_stat_force_next_flush()") for 1 .. 6;
+rounds($node, 3);
+my $visited = sql($node, 'SELECT now()');
+poll_ok($node, "SELECT last_visit > '$visited' FROM sweep.databases WHERE datname = 'postgres'", 'tables that have just been vacuumed are looked at');
+is(sql($node, "SELECT count(*) $changing"), 0, '... and not frozen yet');
+
 $node->stop;
 done_testing();
