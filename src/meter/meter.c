@@ -121,6 +121,8 @@ transaction_forgotten(bool committed)
 static pg_noinline void
 meter_transaction(XactEvent event)
 {
+	bool		joins;
+
 	if (meter_this.statement.clean)
 		return;
 	if (meter_this.kind == PROCESS_UNKNOWN)
@@ -138,7 +140,8 @@ meter_transaction(XactEvent event)
 		return;
 	}
 
-	if (meter_slot == NULL)
+	joins = meter_slot == NULL;
+	if (joins)
 	{
 		if (meter_slot_busy)	/* it was released, because the process is
 								 * about to end */
@@ -151,7 +154,8 @@ meter_transaction(XactEvent event)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			pending_valid = feature_is_ok(FEATURE_LOCKS) && meter_identify_run(&pending, true);
+			/* of what has just ended nothing was counted */
+			pending_valid = !joins && feature_is_ok(FEATURE_LOCKS) && meter_identify_run(&pending, true);
 			if (pending_valid)
 			{
 				meter_count_remains(&pending);

@@ -73,9 +73,12 @@ typedef struct TableMemory
 
 	/* at the last vacuum by pg_sweep */
 	bool		vacuumed;		/* there was one */
+	uint64		vacuumed_xid;	/* the next transaction id then */
 	int64		inserted;		/* rows so far */
 	int64		changed;		/* updated and deleted rows so far */
 	int64		cleaned_at;		/* inserted when the indexes were cleaned */
+	int64		entries_removed_at; /* changed when their dead entries were
+									 * removed */
 	int64		old_read;		/* pages that are not new, which the last
 								 * insert vacuum has read */
 	int64		read_again;		/* the sum of those since the indexes were

@@ -290,11 +290,16 @@ remember_vacuum(TableMemory *m, const Candidate *before, const Verdict *verdict,
 		.page_dirty = run->costs.page_dirty,
 	};
 
-	m->cleaned_at = verdict->options.keep_indexes && !verdict->pending_lists ? candidate_cleaned_at(before) :
-		before->counters.inserted;
+	if (!verdict->options.keep_indexes)
+		m->entries_removed_at = before->counters.changed;
+	if (!verdict->options.keep_indexes || verdict->pending_lists)
+		m->cleaned_at = before->counters.inserted;
+	else
+		m->cleaned_at = candidate_cleaned_at(before);
 	if (verdict->waits_to_truncate)
 		m->truncate_after = clock_after(clock_now(), TRUNCATE_AGAIN_MS);
 	m->vacuumed = true;
+	m->vacuumed_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
 	m->inserted = before->counters.inserted;
 	m->changed = before->counters.changed;
 	m->eager = verdict->eager;

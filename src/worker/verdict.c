@@ -21,6 +21,9 @@
 #include "state/hold.h"
 #include "state/trial.h"
 
+/* VACUUM leaves dead entries of so few pages, as a share (BYPASS_THRESHOLD_PAGES) */
+#define BYPASS_SHARE	0.02
+
 #define NEAR_LIMIT	0.85		/* of the age at which autovacuum freezes */
 
 static FullTransactionId
@@ -142,9 +145,21 @@ keeps_size(const Candidate *c)
 }
 
 /*
+ * Have so many rows changed since dead entries were removed from its indexes
+ * that VACUUM would do that?  The count of dead rows does not tell: a vacuum
+ * that leaves them sets it to nothing.
+ */
+static bool
+has_dead_entries(const Candidate *c)
+{
+	return (double) (c->counters.changed - c->memory.entries_removed_at) > BYPASS_SHARE * Max(c->row.reltuples, 0);
+}
+
+/*
  * How is the table vacuumed?  For new rows, indexes that are read whole at
  * every cleanup are left out.  If some index needs a cleanup, that is so only
- * until core would have come by, and so it is with pending lists.
+ * until core would have come by, and so it is with pending lists and with dead
+ * entries.
  */
 static void
 plan(const Candidate *c, Verdict *v)
@@ -184,7 +199,7 @@ plan(const Candidate *c, Verdict *v)
 		 (candidate_is_due_by_inserts(c) && m->counted_vacuums >= 0 &&
 		  m->read_again > 0 && m->read_again >= m->index_pages));
 	v->options.keep_indexes |= !v->options.all_indexes && candidate_is_due_by_inserts(c) && m->whole_cleanup &&
-		(!m->needs_cleanup || !is_to_clean);
+		(!is_to_clean || !(m->needs_cleanup || has_dead_entries(c)));
 	v->pending_lists = v->options.keep_indexes && m->pending_lists && is_to_clean;
 }
 

@@ -332,15 +332,28 @@ compute_score(Candidate *c)
 	c->weight.score = score_compute(&in);
 }
 
+/*
+ * How many ids have been used since the table was vacuumed?  Of a vacuum of
+ * ours that is known.  One by somebody else may have come later, of which the
+ * time is known.
+ */
+static double
+ids_since_vacuum(const Candidate *c, const Weighing *w)
+{
+	TimestampTz vacuumed_at = c->counters.vacuumed_at != 0 ? clock_at(c->counters.vacuumed_at) : 0;
+	double		ids = w->ids_us * (double) (w->now - Max(vacuumed_at, w->history_begins));
+
+	if (c->memory.vacuumed)
+		ids = Min(ids, (double) (U64FromFullTransactionId(ReadNextFullTransactionId()) - c->memory.vacuumed_xid));
+	return ids;
+}
+
 /* Do its rows hardly change? */
 static bool
 is_quiet(const Candidate *c, const Weighing *w)
 {
-	TimestampTz vacuumed_at = c->counters.vacuumed_at != 0 ? clock_at(c->counters.vacuumed_at) : 0;
-	TimestampTz since = Max(vacuumed_at, w->history_begins);
-
 	return (double) (c->counters.dead + c->counters.ins) <= QUIET_SHARE * Max(c->row.reltuples, 0) &&
-		w->ids_us * (double) (w->now - since) >= QUIET_IDS * c->rules.xid_limit;
+		ids_since_vacuum(c, w) >= QUIET_IDS * c->rules.xid_limit;
 }
 
 /*

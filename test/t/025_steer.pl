@@ -242,7 +242,7 @@ for my $how ("slow($pid, 3)", "release($pid)")
 	my $now = sql($node, 'SELECT now()');
 
 	is($session->query_safe("SELECT sweep.$how"), 't', $how);
-	poll_ok($node, "SELECT count(*) >= 3 FROM sweep.governor WHERE at > '$now'", '... and it has looked at that');
+	poll_ok($node, "SELECT count(*) >= 12 FROM sweep.governor WHERE at > '$now'", '... and it has looked at that');
 }
 is($session->query_safe("SELECT sweep.slow($pid, 3)"), 't', 'it can be slowed again');
 $pinning->query_safe('COMMIT');

@@ -107,15 +107,19 @@ cmp_ok(sql($node, q{SELECT age(relfrozenxid) FROM pg_class WHERE relname = 'near
 
 # ---- right after a vacuum nothing has changed in any table, but that does not make it one that is frozen early
 
-$age = int(0.45 * $limit);
+$age = int(0.41 * $limit);
 my $changing = q{FROM sweep.runs WHERE relname LIKE 'changing%' AND started_by = 'sweep' AND reason LIKE 'age%'};
-sql($node, "CREATE TABLE changing_$_ AS SELECT i, 0 AS n FROM generate_series(1, 3000) i") for 1 .. 6;
-sql($node, "ALTER TABLE changing_$_ SET (autovacuum_vacuum_insert_threshold = 100000)") for 1 .. 6;
+sql($node, "CREATE TABLE changing_$_ WITH (autovacuum_vacuum_insert_threshold = 100000) AS SELECT i, 0 AS n FROM generate_series(1, 3000) i; ANALYZE changing_$_") for 1 .. 6;
 $node->safe_psql('postgres', "CALL burn($age)");
-sql($node, "UPDATE changing_$_ SET n = 1 WHERE i % 10 = 0; VACUUM changing_$_; SELECT pg_stat_force_next_flush()") for 1 .. 6;
-rounds($node, 3);
+sql($node, "UPDATE changing_$_ SET n = 1 WHERE i % 3 = 0; SELECT pg_stat_force_next_flush()") for 1 .. 6;
+poll_ok($node, q{SELECT count(DISTINCT relname) = 6 FROM sweep.runs WHERE relname LIKE 'changing%' AND started_by = 'sweep' AND reason LIKE 'dead%'},
+	'tables that change are vacuumed');
+poll_ok($node, q{SELECT count(*) = 0 FROM sweep.tables WHERE relname LIKE 'changing%' AND not_before > now()}, 'their minimum intervals are over');
+# they are looked at for their age
 my $visited = sql($node, 'SELECT now()');
-poll_ok($node, "SELECT last_visit > '$visited' FROM sweep.databases WHERE datname = 'postgres'", 'tables that have just been vacuumed are looked at');
+$node->safe_psql('postgres', 'CALL burn(2400)');
+poll_ok($node, "SELECT last_visit > '$visited' FROM sweep.databases WHERE datname = 'postgres'", '... and they are looked at again');
+rounds($node, 3);
 is(sql($node, "SELECT count(*) $changing"), 0, '... and not frozen yet');
 
 $node->stop;
