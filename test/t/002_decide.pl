@@ -149,6 +149,16 @@ poll_ok($node, "SELECT count(DISTINCT relname) = 2 FROM sweep.runs WHERE relname
 is(sql($node, "SELECT pg_relation_size('gives_pages') < 100000, pg_relation_size('keeps_pages') > 500000", 'other'),
 	't|t', 'vacuum_truncate = false is obeyed');
 
+# a table that somebody else uses all the time: the lock is tried for, as autovacuum does
+my $user = session($node, 'other');
+sql($node, 'CREATE TABLE busy_end (id int)', 'other');
+$user->query_safe('BEGIN; LOCK TABLE busy_end IN ACCESS SHARE MODE');
+sql($node, 'BEGIN; INSERT INTO busy_end SELECT generate_series(1, 20000); DELETE FROM busy_end WHERE id > 10; COMMIT', 'other');
+poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'busy_end' AND outcome = 'done' AND ended_at - started_at > '4.5 s'",
+	'where others have a lock its end is waited for, for five seconds');
+$user->query_safe('COMMIT');
+$user->quit;
+
 # ---- TOAST tables have options and runs of their own
 
 sub toasted

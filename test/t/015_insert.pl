@@ -293,7 +293,7 @@ sql($node, 'DROP TABLE locked');
 
 SKIP:
 {
-	skip 'this server lacks the contrib module pgstattuple', 11 unless has_module($node, 'pgstattuple');
+	skip 'this server lacks the contrib module pgstattuple', 13 unless has_module($node, 'pgstattuple');
 	frozen_table('searched', after => 'CREATE INDEX searched_tags ON searched USING gin (tags) WITH (gin_pending_list_limit = 8192)');
 	my $pending = q{SELECT pending_tuples FROM pgstatginindex('searched_tags')};
 
@@ -317,6 +317,10 @@ SKIP:
 	insert_pages('searched', 2200);
 	vacuumed_ok('searched', 6, 'inserted tuples %', 'vacuumed again');
 	is(sql($node, $pending), '0', 'as often as autovacuum would have come by');
+	sql($node, 'ALTER TABLE searched SET (vacuum_index_cleanup = on)');
+	insert_pages('searched', 600);
+	vacuumed_ok('searched', 7, 'inserted tuples %', 'its owner wants its indexes cleaned up each time');
+	is(sql($node, $pending), '0', '... which is obeyed');
 	sql($node, 'DROP TABLE searched');
 }
 
