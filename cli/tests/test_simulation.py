@@ -109,6 +109,8 @@ def test_which_tables_are_frozen() -> None:
     assert simulation.sentences(other)[-1].endswith(
         "freezes it; with today's settings, 3 tables (100 MB not frozen yet)."
     )
+    none = answer(tables_to_freeze=0, pages_to_freeze=0)
+    assert "of this database" not in simulation.sentences(none)[-1]
     same = replace(one, today=one.summary)
     assert simulation.sentences(same) == simulation.sentences(one)
 

@@ -120,7 +120,9 @@ class Looker:
         if seen != hour:
             try:
                 found = self._look_for_rebuilds(session, dbname, block, now)
-            except errors.QueryError as exc:
+            except errors.ConnectionLostError:
+                raise
+            except errors.DatabaseError as exc:
                 # The server is slow, say. Tables are vacuumed all the same.
                 LOGGER.warning(
                     "rebuilds not looked for",

@@ -280,7 +280,7 @@ def sentences(answer: Answer) -> tuple[str, ...]:
     if answer.by != "table" and total.other is not None:
         found.append(_busy(total.today, total.other))
     found.append(_ids(answer.summary))
-    if answer.summary.tables_to_freeze is not None:
+    if any(one and one.tables_to_freeze for one in (answer.summary, answer.today)):
         found.append(_to_freeze(answer, answer.summary))
     return tuple(found)
 
