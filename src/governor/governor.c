@@ -306,7 +306,7 @@ wait_for_step(TimestampTz now, TimestampTz next, bool busy)
 
 		if (clock_wait_until_woken(sample))
 			next = Min(next, Max(soonest, clock_now()));
-		if (ProcDiePending || ConfigReloadPending || InterruptPending)
+		if (ConfigReloadPending || InterruptPending)
 			return;
 		if (busy && sweep_adaptive)
 		{

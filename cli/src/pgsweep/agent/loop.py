@@ -171,8 +171,9 @@ class Agent:
         session = db.connect(self._target, extra=db.KEEPALIVES)
         try:
             session.stay()
-            self.server = self._looker.server = _identity(session)
-            self.name = self.name or f"{session.host}:{session.port}"
+            where = f"{session.host}:{session.port}"
+            self.server = self._looker.server = session.system_identifier() or where
+            self.name = self.name or where
         except BaseException:
             session.close()
             raise
@@ -363,17 +364,6 @@ class Agent:
 
     def _say(self, level: int, event: str, **fields: object) -> None:
         LOGGER.log(level, event, extra={"fields": {"server": self.name, **fields}})
-
-
-def _identity(session: Session) -> str:
-    """Return what stays the same when another server of the cluster takes over."""
-    try:
-        return str(session.dicts("agent_identifier")[0]["identifier"])
-    except errors.ConnectionLostError:
-        raise
-    except errors.DatabaseError:
-        # Some clouds do not let the control file be read.
-        return f"{session.host}:{session.port}"
 
 
 def _shown(act: Act) -> dict[str, object]:

@@ -550,12 +550,16 @@ class Session(ReadOnlyConnection):
         files = {entry["name"] for entry in self._permitted("data_files")}
         if found := sorted(files & {"patroni.dynamic.json", "postgresql.base.conf"}):
             signs.append(f"{found[0]} is in the data directory")
-        identifier = self._permitted("tune_identifier")
         return model.TuneFacts(
-            **row,
-            patroni=tuple(signs),
-            system_identifier=identifier[0]["system_identifier"] if identifier else None,
+            **row, patroni=tuple(signs), system_identifier=self.system_identifier()
         )
+
+    def system_identifier(self) -> str | None:
+        """Return what is the same for all servers that replicate from each other.
+
+        Some clouds do not let the control file be read.
+        """
+        return next((row["system_identifier"] for row in self._permitted("identifier")), None)
 
     def read_ahead(self) -> tuple[float, str] | None:
         """Return what the kernel reads ahead for the data directory, in kB, and its device."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pgsweep.agent.store import Done, Summary
 
 MAINTAIN = 170000
-# CREATE_ROLE's own words
-ROLE_MISSING = "-- CREATE ROLE {role} LOGIN;"
 
 
 def _at(seconds: float) -> datetime:
