@@ -153,5 +153,6 @@ pending_lists_empty(const Candidate *c)
 	else
 		meter_clean_end(job.relid, sqlstate, 0, 0);
 	(void) table_run_end(&run);
-	return sqlstate == 0 && !job.locked;
+	/* one that cannot be read is not tried again at each vacuum */
+	return !job.locked && sqlstate != ERRCODE_QUERY_CANCELED;
 }

@@ -9,7 +9,7 @@
 
 /*
  * Moves the entries that are there now to where they belong.  This is a run of
- * its own.  Returns whether it came to its end.
+ * its own.  Returns false if it had to give way.
  */
 extern bool pending_lists_empty(const Candidate *c);
 
