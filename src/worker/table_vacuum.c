@@ -34,6 +34,9 @@
 #include "worker/statement.h"
 #include "worker/table_run.h"
 
+/* Of a table with fewer nobody misses the empty end. */
+#define TRUNCATE_PAGES	1024
+
 static void
 log_run(const Candidate *c, const RunRecord *run, const char *reason)
 {
@@ -143,11 +146,11 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	/*
 	 * Where others have locks VACUUM tries for 5 s to get the one by which it
 	 * truncates the file, and holds its own meanwhile.  So that is not done
-	 * at each vacuum of a busy table.
+	 * at each vacuum of a busy table, and never for a few pages.
 	 */
 	if (verdict->requested_by == NULL && statement_must_wait(c->key.relid, AccessExclusiveLock))
 	{
-		done.waits_to_truncate = clock_now() >= c->memory.truncate_after;
+		done.waits_to_truncate = c->row.pages >= TRUNCATE_PAGES && clock_now() >= c->memory.truncate_after;
 		done.options.keep_size |= !done.waits_to_truncate;
 	}
 	done.options.parallel = parallel_indexes_workers(c, &done.options);

@@ -153,7 +153,7 @@ is(sql($node, "SELECT pg_relation_size('gives_pages') < 100000, pg_relation_size
 my $user = session($node, 'other');
 sql($node, 'CREATE TABLE busy_end (id int)', 'other');
 $user->query_safe('BEGIN; LOCK TABLE busy_end IN ACCESS SHARE MODE');
-sql($node, 'BEGIN; INSERT INTO busy_end SELECT generate_series(1, 20000); DELETE FROM busy_end WHERE id > 10; COMMIT', 'other');
+sql($node, 'INSERT INTO busy_end SELECT generate_series(1, 300000); ANALYZE busy_end; DELETE FROM busy_end WHERE id > 10', 'other');
 poll_ok($node, "SELECT count(*) = 1 FROM sweep.runs WHERE relname = 'busy_end' AND outcome = 'done' AND ended_at - started_at > '4.5 s'",
 	'where others have a lock its end is waited for, for five seconds');
 $user->query_safe('COMMIT');
