@@ -168,7 +168,9 @@ take_sum(Reading *r, const HistoryRecord *record, int hour)
 	InputTable *t;
 	SimulateActivity *a;
 
-	if (sum->kind != HISTORY_TABLE || sum->command == RUN_ANALYZE)
+	/* a clean-up of pending lists removes no rows */
+	if (sum->kind != HISTORY_TABLE || sum->command == RUN_ANALYZE ||
+		(sum->command == RUN_CLEAN && sum->tuples_removed == 0))
 		return;
 	t = table_of(r, sum->dboid, sum->relid);
 	a = activity_of(t, hour);

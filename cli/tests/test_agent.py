@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sqlite3
 import threading
@@ -25,7 +26,7 @@ from pgsweep.agent.password import PasswordCommand
 from pgsweep.agent.rebuilds import Leftover, Place, Rebuilt, Room, Use
 from pgsweep.agent.rules import Rules
 from pgsweep.agent.store import HOUR_S, Size, Store
-from pgsweep.base.errors import CannotConnectError, UsageError
+from pgsweep.base.errors import CannotConnectError, DatabaseError, QueryError, UsageError
 from pgsweep.findings.core.tables import judge
 from pgsweep.model.bloat import HeapFacts, IndexFacts
 from pgsweep.output.web import growth_plots
@@ -643,6 +644,32 @@ def test_what_nobody_expects_does_not_end_it(store: Store, monkeypatch: pytest.M
     assert not agent.attempt()
     (server,) = store.servers()
     assert server.problem == "OperationalError: database or disk is full"
+
+
+def test_what_cannot_be_entered_is_tried_less_and_less_often(store: Store) -> None:
+    now, asked = [NOW], []
+
+    class Home:
+        def beside(self, _dbname: str) -> None:
+            asked.append(now[0])
+            raise error
+
+        def is_lost(self) -> bool:
+            return False
+
+    agent = Agent(Target(), store, Rules(), threading.Event(), "db1", clock=lambda: now[0])
+    error: DatabaseError
+    for error, gaps in (
+        (CannotConnectError("refused"), [60, 120, 240, 480, 600, 600]),
+        (QueryError("too slow"), [60] * 6),
+    ):
+        asked.clear()
+        now[0] += DAY
+        while len(asked) <= len(gaps):
+            found = agent.look(Home(), str(error), {"standbys": 0, "daemon_acts": 0})  # type: ignore[arg-type]
+            assert found == []
+            now[0] += 60
+        assert [after - before for before, after in itertools.pairwise(asked)] == gaps
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ phase_name(const MeterSlot *slot)
 	};
 	static const char *const clean[] = {
 		"initializing", "scanning heap", "removing index entries", "recycling row pointers",
-		NULL, NULL, "waiting for transactions"
+		"emptying pending lists", NULL, "waiting for transactions"
 	};
 	static const char *const analyze[] = {
 		"initializing", "acquiring sample rows", "acquiring inherited sample rows",

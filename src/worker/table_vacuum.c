@@ -150,7 +150,8 @@ table_vacuum(Candidate *c, const Verdict *verdict)
 	 */
 	if (verdict->requested_by == NULL && statement_must_wait(c->key.relid, AccessExclusiveLock))
 	{
-		done.waits_to_truncate = c->row.pages >= TRUNCATE_PAGES && clock_now() >= c->memory.truncate_after;
+		done.waits_to_truncate = !done.options.keep_size && c->row.pages >= TRUNCATE_PAGES &&
+			clock_now() >= c->memory.truncate_after;
 		done.options.keep_size |= !done.waits_to_truncate;
 	}
 	done.options.parallel = parallel_indexes_workers(c, &done.options);

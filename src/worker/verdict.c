@@ -269,5 +269,6 @@ verdict_requested(const Candidate *c, const char *role)
 	v.requested_by = role;
 	plan(c, &v);
 	v.options = whole;
+	v.pending_lists = false;
 	return v;
 }

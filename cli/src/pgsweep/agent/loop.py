@@ -53,8 +53,8 @@ DROP_S = 20.0
 GONE_S = 30.0
 # A problem is tried again after so long, and then after twice that.
 RETRY_S, RETRY_MOST_S = 1.0, 60.0
-# So is a database that nobody may enter.
-LEFT_OUT_S, LEFT_OUT_MOST_S = 60.0, 3600.0
+# So is a database that cannot be entered.
+LEFT_OUT_S, LEFT_OUT_MOST_S = 60.0, 600.0
 # An act that takes long is no reason to think that nobody is there.
 HEARTBEAT_S = 60.0
 
@@ -154,7 +154,7 @@ class Agent:
         for dbname in self._databases(session):
             if self._stop.is_set():
                 break
-            found += self._look(session, dbname, state)
+            found += self.look(session, dbname, state)
         self._store.visited(self.server, self.name, now)
         self._store.forget(now)
         found.sort(key=lambda act: -act.urgency)
@@ -200,7 +200,7 @@ class Agent:
 
     # -- looking -----------------------------------------------------------
 
-    def _look(self, home: Session, dbname: str, state: dict[str, int]) -> list[Act]:
+    def look(self, home: Session, dbname: str, state: dict[str, int]) -> list[Act]:
         """Return what a database needs. What is wrong with one keeps nobody from the others."""
         before, now = self._left_out.get(dbname), self._clock()
         if before is not None and now < before.until:
@@ -215,6 +215,8 @@ class Agent:
             if before is None or before.why != exc.message:
                 self._say(logging.WARNING, "database left out", datname=dbname, why=exc.one_line())
             wait = LEFT_OUT_S if before is None else min(LEFT_OUT_MOST_S, 2 * before.wait)
+            if not isinstance(exc, errors.CannotConnectError):
+                wait = 0.0
             self._left_out[dbname] = LeftOut(exc.message, now + wait, wait)
             return []
         self._left_out.pop(dbname, None)
@@ -287,7 +289,8 @@ class Agent:
             nonlocal heard
             if time.monotonic() - heard >= HEARTBEAT_S:
                 heard = time.monotonic()
-                self._store.visited(self.server, self.name, self._clock())
+                with suppress(sqlite3.Error):
+                    self._store.visited(self.server, self.name, self._clock())
             if act.kind == DROP:
                 # What was begun is tidied up although the agent ends.
                 return "took too long" if time.monotonic() - began >= DROP_S else ""

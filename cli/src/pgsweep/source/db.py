@@ -557,9 +557,14 @@ class Session(ReadOnlyConnection):
     def system_identifier(self) -> str | None:
         """Return what is the same for all servers that replicate from each other.
 
-        Some clouds do not let the control file be read.
+        Some clouds do not let the control file be read, each with an error of its own.
         """
-        return next((row["system_identifier"] for row in self._permitted("identifier")), None)
+        try:
+            return str(self.dicts("identifier")[0]["system_identifier"])
+        except errors.ConnectionLostError:
+            raise
+        except errors.DatabaseError:
+            return None
 
     def read_ahead(self) -> tuple[float, str] | None:
         """Return what the kernel reads ahead for the data directory, in kB, and its device."""
