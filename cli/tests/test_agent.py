@@ -398,6 +398,18 @@ def test_who_waits_gets_the_lock() -> None:
     assert "lock on its table" in own.reason(hands.Watch((), "relation"), 1.0)
 
 
+def test_who_falls_behind_meanwhile_is_given_way_to() -> None:
+    gigabyte = 1 << 30
+    followers = hands.Followers()
+    assert followers.reason({1: 5 * gigabyte, 2: 0}) == ""
+    assert followers.reason({1: 6 * gigabyte, 2: 0}) == ""
+    # One that was away for a while has another process.
+    assert followers.reason({2: gigabyte, 3: 9 * gigabyte}) == ""
+    assert followers.reason({2: gigabyte + 1, 3: 9 * gigabyte}) == "a standby is 1024 MB behind"
+    assert hands.Lag({1: 3, 2: 7}, 5).most == 7
+    assert hands.Lag({}).most == 0
+
+
 def test_window() -> None:
     night = Rules(window=(22 * 60, 5 * 60 + 30))
     assert night.is_open(datetime(2026, 1, 1, 23))  # noqa: DTZ001

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -78,15 +78,47 @@ def watch(session: Session, pid: int) -> Watch:
     )
 
 
-def lag(session: Session) -> tuple[int, int]:
-    """Return how much WAL standbys and inactive slots are behind. Some clouds do not tell."""
+@dataclass(frozen=True)
+class Lag:
+    """How much WAL standbys, by their walsenders, and unused slots are behind, in bytes."""
+
+    standbys: Mapping[int, int]
+    slots: int = 0
+
+    @property
+    def most(self) -> int:
+        """The largest of all."""
+        return max(self.slots, *self.standbys.values(), 0)
+
+
+def lag(session: Session) -> Lag:
+    """Return how much WAL somebody is behind. Some clouds do not tell."""
     try:
-        row = session.dicts("agent_lag")[0]
+        rows = session.dicts("agent_lag")
     except errors.ConnectionLostError:
         raise
     except errors.DatabaseError:
-        return 0, 0
-    return row["standbys"], row["slots"]
+        return Lag({})
+    behind = {row["pid"]: row["behind"] for row in rows}
+    slots = behind.pop(None, 0)
+    return Lag(behind, slots)
+
+
+class Followers:
+    """How far standbys fall behind meanwhile. One may be behind anyway, even on purpose."""
+
+    def __init__(self) -> None:
+        self._least: dict[int, int] = {}
+
+    def reason(self, standbys: Mapping[int, int]) -> str:
+        """Return why to give way. Empty: nobody has fallen behind by much."""
+        self._least = {
+            pid: min(behind, self._least.get(pid, behind)) for pid, behind in standbys.items()
+        }
+        for pid, behind in standbys.items():
+            if behind - self._least[pid] > MOST_LAG:
+                return f"a standby is {behind >> 20} MB behind"
+        return ""
 
 
 def carry_out(
@@ -140,8 +172,7 @@ def _see_to_its_end(
 ) -> str:
     """Wait for the statement. Return why it was cancelled, or nothing."""
     waits = Waits()
-    # A standby may be far behind on purpose, or for reasons of its own.
-    behind_before: int | None = None
+    followers = Followers()
     looked_at_lag = time.monotonic()
     why = ""
     while not why and not wait((running,), LOOK_S).done:
@@ -150,10 +181,7 @@ def _see_to_its_end(
             why = waits.reason(watch(session, acting.pid), now)
             if heeds_lag and not why and now - looked_at_lag >= LAG_EVERY_S:
                 looked_at_lag = now
-                behind = lag(session)[0]
-                behind_before = behind if behind_before is None else min(behind, behind_before)
-                if behind - behind_before > MOST_LAG:
-                    why = f"a standby is {behind >> 20} MB behind"
+                why = followers.reason(lag(session).standbys)
         except errors.DatabaseError as exc:
             why = f"it could not be watched: {exc.message}"
         why = why or ends()

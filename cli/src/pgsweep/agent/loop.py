@@ -264,9 +264,9 @@ class Agent:
 
     def _crowded(self, home: Session) -> str:
         """Return why no rebuild can be begun on the server now. Empty: one can."""
-        standbys, slots = hands.lag(home)
-        if max(standbys, slots) > LAG_FIRST:
-            return f"a standby or slot is {max(standbys, slots) >> 20} MB behind"
+        behind = hands.lag(home).most
+        if behind > LAG_FIRST:
+            return f"a standby or slot is {behind >> 20} MB behind"
         server = home.server()
         for blocker in views.blockers(home):
             # The age of a temporary table keeps no row from being removed.
