@@ -18,7 +18,7 @@ typedef enum RunCommand
 	RUN_VACUUM,
 	RUN_ANALYZE,
 	RUN_VACUUM_FULL,
-	RUN_CLEAN,					/* by pg_sweep_cleaner */
+	RUN_CLEAN,					/* by pg_sweep_cleaner, or of pending lists */
 	RUN_COMMAND_COUNT
 } RunCommand;
 
